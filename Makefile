@@ -21,7 +21,7 @@ export OPENBLAS_NUM_THREADS := 1
 # Tests start the program some hundred times: compiled anew, each start takes a second more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test meaning test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
+.PHONY: help demo test meaning test-slow test-system test-headline test-bounds check static tests env libraries docs golden screenshots pictures lock wheel-check \
         study study-mutations campaign bench peers clean distclean dist site figures owner
 
 # What a reviewer runs: reference values of R, traps, properties, headlines, and the tests that name a forgotten step.
@@ -34,11 +34,14 @@ help: ## this list
 demo: .venv/.core libraries ## set up what a run needs, then make an example and its report in evalreport-demo/
 	$(BIN)/evalreport demo
 
-test: check ## set up, then every test that needs no root and no server, and the static checks
+test: check ## set up, then every quick test (ten thousand, in minutes) and the static checks
 
 test-system: env ## a real browser, PDF tools, a Dask cluster, killed processes, the documentation followed in a shell
 	@scripts/debian-packages.sh system
 	$(BIN)/python -m pytest -m "system and not machines" --numprocesses $(JOBS) --dist loadfile
+
+test-slow: env ## tests that take a second or more each: simulations, many runs, starts of the program
+	$(BIN)/python -m pytest -m "slow and not system" --numprocesses $(or $(SLOW_JOBS),$(JOBS)) --dist worksteal
 
 test-machines: env .cache/spark/.installed .cache/s3/.installed .cache/mlflow/.installed ## the tests that set up a bare Debian, the action, Spark, an S3 server
 	@scripts/debian-packages.sh system
@@ -106,13 +109,13 @@ peers: .cache/peers/.installed ## fetch the programs that bench compares with, i
 docs: env ## write docs/reference.md from what is registered
 	$(BIN)/python scripts/write_reference.py
 
-site: env .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error
+site: env libraries .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error
 	PYTHONPATH=$(CURDIR)/.cache/site $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/site
 	@echo "build/site/index.html"
 
 owner: ## write the account that hosts the repository into every file that names it: make owner OWNER=account
 	@test -n "$(OWNER)" || { echo "who hosts it? make owner OWNER=account" >&2; exit 2; }
-	git ls-files -z docs integrations pyproject.toml CITATION.cff .pre-commit-hooks.yaml | xargs -0 sed -i -E 's,(github.com/|uses: |https://)OWNER([/.]),\1$(OWNER)\2,g'
+	git ls-files -z docs integrations packaging pyproject.toml CITATION.cff .pre-commit-hooks.yaml | xargs -0 sed -i -E 's,(github.com/|uses: |https://)OWNER([/.]),\1$(OWNER)\2,g'
 
 figures: env ## write the measured figures of README.md and the tables of docs/*.md from what the studies left
 	$(BIN)/python scripts/write_figures.py

@@ -17,7 +17,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 # The source is the whole checkout, so that links between documents lead the same way here and in the repository.
 root_doc = "docs/index"
 include_patterns = [
-    "docs/*.md", "docs/**/*.md",
+    "docs/*.md", "docs/**/*.md", "docs/tutorial/*.ipynb",
     "examples/*/README.md", "templates/README.md", "README.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md", "SECURITY.md", "research/README.md",
 ]  # fmt: skip
@@ -33,10 +33,52 @@ copybutton_exclude = ".linenos, .go"
 
 
 def setup(app: Any) -> None:
-    """Show tables in files as plain text; Pygments has no lexer for them."""
+    """Show tables in files as plain text; Pygments has no lexer for them. Run notebooks, and add what is no page."""
+    from myst_parser.parsers.sphinx_ import MystParser
     from pygments.lexers.special import TextLexer
 
+    class NotebookParser(MystParser):
+        """Runs a notebook and parses the page that comes of it."""
+
+        supported = ("notebook",)
+
+        def parse(self, _: str, document: Any) -> None:
+            from scripts.notebooks import as_markdown
+
+            super().parse(as_markdown(Path(document["source"])), document)
+
     app.add_lexer("csv", TextLexer)
+    app.add_source_suffix(".ipynb", "notebook")
+    app.add_source_parser(NotebookParser)
+    app.connect("doctree-resolved", link_pictures)
+    app.connect("build-finished", add_to_pages)
+
+
+def link_pictures(_: Any, doctree: Any, page: str) -> None:
+    """Put links to the report of its example beside each picture; the picture itself leads to the page."""
+    from docutils import nodes
+
+    from scripts.live_reports import links
+
+    for image in list(doctree.findall(nodes.image)):
+        forms = links(image["uri"], page)
+        if not forms or isinstance(image.parent, nodes.reference):
+            continue
+        picture = nodes.reference("", "", image.deepcopy(), refuri=forms["HTML"])
+        row = nodes.inline("", "", classes=["reports"])
+        for form, address in forms.items():
+            row += [nodes.Text(" "), nodes.reference("", form, refuri=address)]
+        image.replace_self([picture, row])
+
+
+def add_to_pages(app: Any, failure: Exception | None) -> None:
+    """Make the reports behind the pictures, write llms.txt and llms-full.txt, and check every link of the site."""
+    from scripts.live_reports import example_of, make
+    from scripts.site_files import finish
+
+    if failure is None:
+        make({name for picture in app.env.images if (name := example_of(picture))}, Path(app.outdir))
+        finish(Path(app.outdir))
 
 
 html_theme = "furo"

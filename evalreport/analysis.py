@@ -193,7 +193,7 @@ def values_and_pairs(samples: Sequence[Sample], pairs: Pairs, data: Data) -> Res
         ),
         folds=joined(fold_records(s) for s in samples),
         confusion=joined(confusion_records(s) for s in samples),
-        residuals=joined(residuals(s, options.confidence) for s in samples),
+        residuals=joined(residuals(s, options.confidence, seed=options.seed) for s in samples),
         variance=joined(variance_records(s) for s in samples),
         comparisons=pairs.rows,
         comparisons_left_out=pairs.left_out,

@@ -50,12 +50,12 @@ def content_of(path: str | Path) -> bytes:
     """
     descriptor = platform.open_to_read(path)
     with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor, not a path
-        found = os.fstat(descriptor)
-        if stat.S_ISDIR(found.st_mode):
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
-        if found.st_size > MOST_BYTES:
+        if status.st_size > MOST_BYTES:
             raise OSError(errno.EFBIG, f"it is larger than {MOST_BYTES // 10**6} MB")
         return stream.read(MOST_BYTES)
 
@@ -75,7 +75,7 @@ def toml_of(path: Path) -> dict[str, object]:
         text = content_of(path).decode("utf-8-sig")
         if _LONG_KEY.search(text):
             raise deep
-        found = tomllib.loads(text)
+        table = tomllib.loads(text)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror}); name another file") from None
     except UnicodeDecodeError as error:
@@ -84,11 +84,11 @@ def toml_of(path: Path) -> dict[str, object]:
         raise deep from None
     except ValueError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
-    level: list[object] = [found]
+    level: list[object] = [table]
     for _ in range(MOST_NESTED):
         level = [part for value in level for part in _parts(value)]
         if not level:
-            return found
+            return table
     raise deep
 
 
@@ -354,8 +354,8 @@ def change_whole(path: Path, change: Callable[[bytes | None], bytes | None]) -> 
     path.parent.mkdir(parents=True, exist_ok=True)
     part = hidden(path, "part")
     with alone(path):
-        found = content_of(path) if path.exists() else None
-        content = change(found)
+        before = content_of(path) if path.exists() else None
+        content = change(before)
         if content is None:
             return
         try:
@@ -363,7 +363,7 @@ def change_whole(path: Path, change: Callable[[bytes | None], bytes | None]) -> 
                 stream.write(content)
                 stream.flush()
                 os.fsync(stream.fileno())
-            if found is not None:
+            if before is not None:
                 part.chmod(stat.S_IMODE(path.stat().st_mode))
             part.replace(path)
         finally:
@@ -457,12 +457,12 @@ def _may_leave(folder: Path, kind: Kind) -> bool:
 
 def _alike(new: Path, folder: Path) -> bool:
     """Give a new folder the mode of the old one; say whether owner, group and attributes agree as well."""
-    made, found = new.stat(), folder.stat()
-    if (made.st_uid, made.st_gid) != (found.st_uid, found.st_gid) or platform.attributes(
+    made, there = new.stat(), folder.stat()
+    if (made.st_uid, made.st_gid) != (there.st_uid, there.st_gid) or platform.attributes(
         new
     ) != platform.attributes(folder):
         return False
-    new.chmod(stat.S_IMODE(found.st_mode))
+    new.chmod(stat.S_IMODE(there.st_mode))
     return True
 
 

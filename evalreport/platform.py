@@ -32,8 +32,8 @@ def open_to_lock(path: str | Path, mode: int = 0o600, *, follow: bool = False) -
 
 
 def _flag(name: str) -> int:
-    found: int = getattr(os, name, 0)
-    return found
+    flag: int = getattr(os, name, 0)
+    return flag
 
 
 LOCKED_BYTE = 1 << 30

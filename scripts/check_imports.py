@@ -37,7 +37,7 @@ QUESTIONS, ROOMS = "questions", "rooms"
 ROLES = {
     "records": "schema", "options": "schema", "declared_options": "schema", "declared_lists": "schema",
     "interval": "intervals", "gates": "gates",
-    "clause": "headline", "findings": "headline", "charts": "plots",
+    "clause": "headline", "findings": "headline", "charts": "plots", "group_tables": "report",
 }  # fmt: skip
 # Rooms that may import another one; the records of all of them are part of the schema.
 BETWEEN_ROOMS = {"slices": frozenset({"calibration"})}  # calibration is described within each slice, too

@@ -39,6 +39,7 @@ print(*sorted({name[1] if name[0] == "evalreport" and len(name) > 1 else name[0]
 """
 
 
+@pytest.mark.slow
 def test_a_run_on_rows_loads_no_extension() -> None:
     """Nor the store of runs: neither is imported by an evaluation of data in memory, with a gate."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)

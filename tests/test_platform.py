@@ -73,6 +73,7 @@ def test_a_silent_process_is_not_waited_for_without_end() -> None:
             replies.close()
 
 
+@pytest.mark.slow
 def test_a_run_needs_no_name_that_only_some_systems_have(tmp_path: Path) -> None:
     """With a pattern that no shell has expanded, templates, a console of cp1252 and every text file's encoding named.
 

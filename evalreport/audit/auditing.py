@@ -21,8 +21,8 @@ from evalreport.audit.sequential_test import worse_than_accepted
 from evalreport.errors import InputError, UsageError, cleared
 from evalreport.gates.conditions import Gate
 from evalreport.gates.conditions import parse as parse_gate
-from evalreport.gates.judgement import gate_record
-from evalreport.gates.outcomes import judge
+from evalreport.gates.deciding import gate_record
+from evalreport.gates.outcomes import decide_gates
 from evalreport.headline import headline_of_scores, with_headline
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import packed
@@ -43,7 +43,7 @@ from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
 from evalreport.schema.warnings import warning
-from evalreport.texts import Message
+from evalreport.texts import Message, has
 from evalreport.warnings import with_warnings
 
 LONGEST_SERIES = 200
@@ -58,7 +58,7 @@ def changed_since(now: Present, past: Past) -> Results:
     references = list(past.references.values())
     if len(references) > 1 and references[0].run.id == references[1].run.id:
         references = references[:1]
-    found = [
+    changed = [
         _record(reference, now, model, quantity) for reference in references for model in now.results.models
     ]
     gone = [
@@ -67,7 +67,7 @@ def changed_since(now: Present, past: Past) -> Results:
         for model in reference.results["models"]
         if model not in now.results.models
     ]
-    return replace(now.results, history=(*found, *gone))
+    return replace(now.results, history=(*changed, *gone))
 
 
 def warned(now: Present, _past: Past) -> Results:
@@ -80,16 +80,16 @@ def warned(now: Present, _past: Past) -> Results:
     def about(rows: Sequence[AuditRecord]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(row.about for row in rows if row.about))
 
-    found = []
+    cautions = []
     if worse:
-        found.append(warning("worse_than_accepted", about=about(worse), said=_first_alarms(worse)))
+        cautions.append(warning("worse_than_accepted", about=about(worse), said=_first_alarms(worse)))
     if fallen:
-        found.append(warning("slice_fell", about=about(fallen), said=_first_alarms(fallen)))
+        cautions.append(warning("slice_fell", about=about(fallen), said=_first_alarms(fallen)))
     if changed:
-        found.append(warning("data_changed", about=about(changed), said=_first_alarms(changed)))
+        cautions.append(warning("data_changed", about=about(changed), said=_first_alarms(changed)))
     # First, because a terminal shows only the first few.
     looked = ("worse_than_accepted", "slice_fell", "data_changed") if now.results.audit else ()
-    return with_warnings(now.results, found, looked=looked)
+    return with_warnings(now.results, cautions, looked=looked)
 
 
 QUESTIONS: tuple[Callable[[Present, Past], Results], ...] = (
@@ -105,40 +105,43 @@ def _first_alarms(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
     """Return the sentences of the first alarms, and the number of the others."""
     sentences = []
     for row in rows[:MOST_SHOWN]:
-        of_model = row.question in ("worse", "slice")
-        name = row.about if of_model else f"{row.question.replace('_', ' ')} {row.about}".strip()
-        sentences.append(Message("alarming.row", what=name, text=row.text))
+        of_data = f"headline.data.{row.question}"
+        sentences.append(
+            Message(of_data, about=row.about, what=row.text)
+            if has(of_data)
+            else Message("alarming.row", what=row.about, text=row.text)
+        )
     if len(rows) > MOST_SHOWN:
         sentences.append(Message("alarming.more", n=len(rows) - MOST_SHOWN))
     return tuple(sentences)
 
 
 def _record(reference: Reference, now: Present, model: str, quantity: Quantity) -> HistoryRecord:
-    found = change_since(reference, now, model, quantity)
+    change = change_since(reference, now, model, quantity)
     return HistoryRecord(
         reference=reference.name,
         run=reference.run.id,
         time=reference.run.time,
         model=model,
         **quantity.fields,
-        value=found.value,
-        reference_value=found.reference_value,
-        difference=found.difference,
+        value=change.value,
+        reference_value=change.reference_value,
+        difference=change.difference,
         level=now.options.confidence,
-        low=found.low,
-        high=found.high,
-        interval_method=found.method,
-        test=found.test,
-        p_value=found.p_value,
-        paired=found.paired,
-        text=found.how,
-        reason=found.reason,
+        low=change.low,
+        high=change.high,
+        interval_method=change.method,
+        test=change.test,
+        p_value=change.p_value,
+        paired=change.paired,
+        text=change.how,
+        reason=change.reason,
         n=now.results.n,
         reference_n=reference.results.get("n"),
         status="new"
         if model not in reference.results["models"]
         else "same"
-        if found.same_answers
+        if change.same_answers
         else "both",
     )
 
@@ -208,14 +211,14 @@ def scores_alone(predictions: Predictions, options: Options, past: Past) -> Resu
 
 def _gates_without_truth(results: Results, gates: Sequence[str]) -> tuple[GateRecord, ...]:
     """Decide the gates on counts of rows and of changed data; the others need true values and are undecided."""
-    found: list[GateRecord] = []
+    decided: list[GateRecord] = []
     for text in gates:
         gate = parse_gate(text, models=results.models)
         if not gate.terms and gate.count in ("n", "drifts") and gate.reference is None:
-            found += judge(results, [text], since=_undecided).gates
+            decided += decide_gates(results, [text], since=_undecided).gates
         else:
-            found.append(_undecided(gate))
-    return tuple(found)
+            decided.append(_undecided(gate))
+    return tuple(decided)
 
 
 def _undecided(gate: Gate) -> GateRecord:
@@ -329,8 +332,8 @@ def _compared(now: Present, past: Past) -> Results:
     """Answer every question about earlier runs, then decide the gates."""
     for question in QUESTIONS:
         now = replace(now, results=question(now, past))
-    judged = judge(now.results, now.options.gates, since=decider(now, past))
-    return with_headline(judged, first_of_series="accepted" not in past.references)
+    decided = decide_gates(now.results, now.options.gates, since=decider(now, past))
+    return with_headline(decided, first_of_series="accepted" not in past.references)
 
 
 def _primary_of(past: Past, predictions: Predictions) -> str | None:

@@ -26,7 +26,7 @@ from evalreport.cli.run import (
 )
 from evalreport.errors import HistoryError, InputError, UsageError
 from evalreport.options import STANDARD_OUTPUT, memory_bytes, parse_time, run_time
-from evalreport.texts import Message, parts
+from evalreport.texts import Message, joined, parts
 from evalreport.texts.units import speaking_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _audit(
         with speaking_of(audited.results.unit):
             for row in audited.results.audit:
                 if row.question == "worse" and not row.alarm:  # an alarm is among the warnings
-                    say(f"{row.about}: {row.text}")
+                    say(f"{row.about}: {joined(row.text)[0]}")  # the rest is in the report
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
         # --quiet hides success but no alarm; gates that did not pass are printed anyway.
         say_warnings([w for w in warnings if w.code in ALARMS], verbose=False)
@@ -192,13 +192,13 @@ def list_runs(url: str, series: str | None) -> int:
     from evalreport.history.store import runs
 
     history, damaged = _open(url), list[str]()
-    found = runs(history, series, damaged=damaged)
-    marks = _marks(history, found, damaged)
+    listed = runs(history, series, damaged=damaged)
+    marks = _marks(history, listed, damaged)
     heads = ("run", "time", "series", "exit", "", "n", "primary metric", "headline")
     rows = [
         (str(run.id), run.time, run.series, str(run.exit_code), _marked(marks[run.id]),
          str(run.summary["n"]), _values(run), str(run.summary.get("headline") or ""))
-        for run in found
+        for run in listed
     ]  # fmt: skip
     _print_table(heads, rows)
     return _ended(damaged)
@@ -250,8 +250,8 @@ def diff_runs(context: click.Context, /, before: int, after: int, url: str, verb
     from evalreport.schema.recorded import completed
 
     history = _open(url)
-    found = changes(*(completed(content_of(history, run_id)) for run_id in (before, after)))
-    rows = [(c.kind, c.what, _shown(c.before), _shown(c.after)) for c in found]
+    differences = changes(*(completed(content_of(history, run_id)) for run_id in (before, after)))
+    rows = [(c.kind, c.what, _shown(c.before), _shown(c.after)) for c in differences]
     rows.sort(key=lambda row: ("gate", "value").index(row[0]) if row[0] in ("gate", "value") else 2)
     left = 0 if verbose else max(len(rows) - HALF_A_SCREEN + 1, 0)
     left = left if left > 1 else 0
@@ -305,12 +305,12 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
     history, damaged = _open(url), list[str]()
     if folder and output == STANDARD_OUTPUT:
         raise UsageError("--folder needs -o DIR, the folder to write into")
-    found = runs(history, series, damaged=damaged)
-    marks = _marks(history, found, damaged)
+    listed = runs(history, series, damaged=damaged)
+    marks = _marks(history, listed, damaged)
 
     def whole() -> Iterator[tuple[Run, dict[str, object], bytes, JsonObject]]:
         """Yield each run that can be read, with its results."""
-        for run in found:
+        for run in listed:
             with _noted(damaged):
                 content = results_of(history, run.id)
                 yield run, {**_facts(run), **marks[run.id]}, content, parsed(content, f"run {run.id}")
@@ -321,7 +321,7 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
                 place = output / f"run-{run.id}"
                 write_whole(place / "results.json", content)
                 write_whole(place / "run.json", (json.dumps(facts, indent=1) + "\n").encode())
-        tell(f"{output}: {len(found)} runs")
+        tell(f"{output}: {len(listed)} runs")
         return _ended(damaged)
     with writing(output) as write:
         for _, facts, _, results in whole():
@@ -481,11 +481,11 @@ def _values(run: Run) -> str:
 def _change(row: JsonObject) -> str:
     from evalreport import numbers
 
-    found = f"since {row['reference']} run {row['run']}: {row['model']}.{row['metric']}"
+    words = f"since {row['reference']} run {row['run']}: {row['model']}.{row['metric']}"
     if row["difference"] is None:
-        return f"{found}: {row['reason']}"
+        return f"{words}: {row['reason']}"
     limits = "" if row["low"] is None else f" {numbers.interval(row['low'], row['high'], 4)}"
-    return f"{found}: {numbers.number(row['difference'], 4)}{limits} {row['text']}"
+    return f"{words}: {numbers.number(row['difference'], 4)}{limits} {row['text']}"
 
 
 def _shown(value: str | float | None) -> str:

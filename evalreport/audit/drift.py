@@ -300,18 +300,18 @@ def _truths(then: Predictions, today: Predictions, *, paired: bool) -> Iterator[
         return
     first, second = (p.y_true[_once(p)] for p in (then, today) if p.y_true is not None)
     if not today.classes:
-        found = drift_of_numbers(first.astype(np.float64), second.astype(np.float64))
-        yield Answer("labels", "truth", found, _numbers_text(found))
+        drift = drift_of_numbers(first.astype(np.float64), second.astype(np.float64))
+        yield Answer("labels", "truth", drift, _numbers_text(drift))
         return
     labels, old, new = _counts((first, then.classes), (second, today.classes))
-    found = drift_of_counts(old, new)
+    drift = drift_of_counts(old, new)
     if today.positive is not None and today.positive == then.positive:
         place = labels.index(today.positive)
         then_, now_ = (100 * float(c[place] / c.sum()) for c in (old, new))
         text = Message("drift.positive", label=today.positive, now=now_, then=then_, decimals=1)
     else:
         text = _mix_text(labels, old, new)
-    yield Answer("labels", "truth", found, text)
+    yield Answer("labels", "truth", drift, text)
     yield _classes(labels, old, new)
 
 
@@ -333,8 +333,8 @@ def _classes(labels: list[str], old: Floats, new: Floats) -> Answer:
         for change, names in (("new", came), ("gone", gone))
         if names
     ]
-    found = Drift("fisher_exact", None, min(1.0, p * len(labels)), "changed_classes", float(len(changed)))
-    return Answer("classes", "truth", found, parts(*sentences))
+    drift = Drift("fisher_exact", None, min(1.0, p * len(labels)), "changed_classes", float(len(changed)))
+    return Answer("classes", "truth", drift, parts(*sentences))
 
 
 def _grades(then: Predictions, today: Predictions, column: str) -> Iterator[Answer]:
@@ -343,8 +343,8 @@ def _grades(then: Predictions, today: Predictions, column: str) -> Iterator[Answ
     if own is None or old is None or own.categories is None or old.categories is None:
         return
     labels, before, after = _counts((old.values, old.categories), (own.values, own.categories))
-    found = drift_of_counts(before, after)
-    yield Answer("column", column, found, parts(_mix_text(labels, before, after), *_psi_text(found)))
+    drift = drift_of_counts(before, after)
+    yield Answer("column", column, drift, parts(_mix_text(labels, before, after), *_psi_text(drift)))
 
 
 def _of_model(
@@ -355,21 +355,21 @@ def _of_model(
     if today[0].classes and then[1].y_pred is not None and today[1].y_pred is not None and not paired:
         first, second = (_labels(*side) for side in (then, today))
         labels, old, new = _counts((first, then[0].answers), (second, today[0].answers))
-        found = drift_of_counts(old, new)
-        yield Answer("predicted_labels", name, found, _mix_text(labels, old, new))
+        drift = drift_of_counts(old, new)
+        yield Answer("predicted_labels", name, drift, _mix_text(labels, old, new))
     scores = [_scores(*side) for side in (then, today)]
     same_scale = (then[0].task, then[0].positive) == (today[0].task, today[0].positive)
     if scores[0] is not None and scores[1] is not None and same_scale:
-        found = drift_of_pairs(scores[0], scores[1]) if paired else drift_of_numbers(scores[0], scores[1])
-        yield Answer("scores", name, found, _numbers_text(found))
+        drift = drift_of_pairs(scores[0], scores[1]) if paired else drift_of_numbers(scores[0], scores[1])
+        yield Answer("scores", name, drift, _numbers_text(drift))
     gaps = [_missing(*side) for side in (then, today)]
     old_gaps, new_gaps = (np.array([n - lacking, lacking], dtype=np.float64) for lacking, n in gaps)
     text = Message("drift.missing", n=gaps[1][0], rows=gaps[1][1], then=gaps[0][0])
     none = Drift(reason=Message("drift.none_missing"))
-    found = drift_of_counts(old_gaps, new_gaps) if gaps[0][0] or gaps[1][0] else none
+    drift = drift_of_counts(old_gaps, new_gaps) if gaps[0][0] or gaps[1][0] else none
     if paired:
-        found = replace(found, test=None, statistic=None, p_value=None, reason=Message("drift.same"))
-    yield Answer("missing", name, found, text)
+        drift = replace(drift, test=None, statistic=None, p_value=None, reason=Message("drift.same"))
+    yield Answer("missing", name, drift, text)
 
 
 def _records(answers: list[Answer], run: int, look: int, *, alpha: float) -> list[AuditRecord]:
@@ -379,24 +379,24 @@ def _records(answers: list[Answer], run: int, look: int, *, alpha: float) -> lis
     share = share_of_look(look)
     rows = []
     for answer in answers:
-        found = answer.drift
-        p = None if found.p_value is None else min(1.0, next(adjusted) / share)
+        drift = answer.drift
+        p = None if drift.p_value is None else min(1.0, next(adjusted) / share)
         rows.append(
             AuditRecord(
                 question=answer.question,
                 about=answer.about,
                 run=run,
                 look=look,
-                test=found.test,
-                statistic=found.statistic,
-                p_value=found.p_value,
+                test=drift.test,
+                statistic=drift.statistic,
+                p_value=drift.p_value,
                 p_adjusted=p,
-                effect=found.effect,
-                effect_size=found.effect_size,
+                effect=drift.effect,
+                effect_size=drift.effect_size,
                 alarm=answer.alarm if p is None else p <= alpha,
                 text=answer.text,
-                reason=found.reason,
-                details=found.details,
+                reason=drift.reason,
+                details=drift.details,
                 low=None,
                 high=None,
             )

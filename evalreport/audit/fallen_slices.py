@@ -54,15 +54,15 @@ def fallen_slices(now: Present, past: Past) -> Results:
     if not rows:
         return now.results
     same = on_same_examples(now, past)
-    found = []
+    falls = []
     for row in _largest_changes(rows, reference.results["metrics"]):
         change = change_since(reference, now, row.model, quantity, within=row.slice)
         if same:
             fall = _fall_on_same(reference, now, row, quantity, change)
         else:
             fall = _fall(now, past, new, row, quantity)
-        found.append((row, fall.change or change, fall))
-    records = _records(found, len(rows), quantity, reference.run.id, new.look, spending_of(now, past))
+        falls.append((row, fall.change or change, fall))
+    records = _records(falls, len(rows), quantity, reference.run.id, new.look, spending_of(now, past))
     return replace(now.results, audit=(*now.results.audit, *records))
 
 
@@ -113,19 +113,19 @@ def _fall(now: Present, past: Past, new: NewExamples, row: MetricRecord, quantit
     accepted = [value for value in values if isinstance(value, Measured)]
     if not accepted:
         return Fall(reason=Message("night.none_accepted", why=next(iter(values), Message("night.lost"))))
-    found = compare_values(accepted, today, now)
-    if not isinstance(found, Comparison):
-        return Fall(reason=found)
+    compared = compare_values(accepted, today, now)
+    if not isinstance(compared, Comparison):
+        return Fall(reason=compared)
     then = math.fsum(v.value.value for v in accepted) / len(accepted)
     change = ModelChange(
         value=today.value.value,
         reference_value=then,
         difference=today.value.value - then,
-        limits=change_limits(accepted, today, found, now.options.confidence),
+        limits=change_limits(accepted, today, compared, now.options.confidence),
         how=Message("slice_since.accepted", n=len(accepted)),
         sizes=(sum(v.value.n for v in accepted), today.value.n),
     )
-    return Fall("run_alarm", found.p_value, found.fall > 0, change=change)
+    return Fall("run_alarm", compared.p_value, compared.fall > 0, change=change)
 
 
 def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[JsonObject]) -> Sequence[MetricRecord]:

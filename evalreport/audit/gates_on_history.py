@@ -9,7 +9,7 @@ from dataclasses import replace
 from evalreport.audit.past import Past
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import Gate, Term, cost_of
-from evalreport.gates.judgement import Limited, Outcome, decide_by_limits, gate_record, outcome_of
+from evalreport.gates.deciding import Limited, Outcome, decide_by_limits, gate_record, outcome_of
 from evalreport.gates.outcomes import (
     as_verdict,
     decided_by,
@@ -58,10 +58,10 @@ def _about_every_night(gate: Gate, now: Present) -> GateRecord:
     """Fail if the bets against the declared floor raise an alarm, else pass."""
     (term,) = gate.terms
     metric_record(gate, term, now.results)
-    found = [row for row in now.results.audit if (row.question, row.about) == ("worse", term.model)]
-    if not found:
+    nights = [row for row in now.results.audit if (row.question, row.about) == ("worse", term.model)]
+    if not nights:
         return gate_record(gate, "pass", Message("gates.none_accepted"))
-    (row,) = found
+    (row,) = nights
     if row.effect != "from_floor" or row.effect_size is None:
         text = parts(Message("gates.no_night"), row.text)
         return gate_record(gate, "undecided", text)
@@ -91,48 +91,48 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
     metric_record(gate, term, now.results)
     quantity = quantity_of(gate, term, now.results)
     within = slice_of(gate, term, now.results)
-    found = change_since(reference, now, term.model, quantity, within=within)
+    change = change_since(reference, now, term.model, quantity, within=within)
     level = now.options.confidence
     limits = Interval(
-        method=found.method or "", level=level, low=found.low, high=found.high, reason=found.reason
+        method=change.method or "", level=level, low=change.low, high=change.high, reason=change.reason
     )
     decided = None
-    shares = limits_of_shares(found.details, found.difference, level) if gate.limit != 0 else None
+    shares = limits_of_shares(change.details, change.difference, level) if gate.limit != 0 else None
     if shares is not None:
         limits = shares
-    elif found.p_value is not None and quantity.spelled == now.results.shown_metric:
-        limits, decided = as_verdict(limits, found.difference, found.p_value)
-    record = decided_by(gate, found.difference, limits, decided=decided)
+    elif change.p_value is not None and quantity.spelled == now.results.shown_metric:
+        limits, decided = as_verdict(limits, change.difference, change.p_value)
+    record = decided_by(gate, change.difference, limits, decided=decided)
     sentences = [record.text]
-    if found.value is not None and found.reference_value is not None:
-        then = {"then": found.reference_value, "run": reference.spoken}
-        sentences.append(Message("gates.now_and_then", now=found.value, **then, decimals=4))
-    if found.sizes and any(row.question == "labels" and row.alarm for row in now.results.audit):
+    if change.value is not None and change.reference_value is not None:
+        then = {"then": change.reference_value, "run": reference.spoken}
+        sentences.append(Message("gates.now_and_then", now=change.value, **then, decimals=4))
+    if change.sizes and any(row.question == "labels" and row.alarm for row in now.results.audit):
         sentences.append(Message("gates.as_they_are"))
-    return replace(record, text=parts(*sentences, *([found.how] if found.how else [])))
+    return replace(record, text=parts(*sentences, *([change.how] if change.how else [])))
 
 
 def _against_cost(gate: Gate, term: Term, now: Present, reference: Reference) -> GateRecord:
     """Decide a gate on a change of a cost by the limits of both runs, as if their questions were others."""
-    found = figure_of_model(gate, term, now.results)
+    figure = figure_of_model(gate, term, now.results)
     try:
         then = figure_of_model(gate, term, results_of(reference.results))
     except UsageError:
         then = Limited(None, None, None)
-    if found.value is None or then.value is None:
-        missing = Message("reference.this") if found.value is None else reference.spoken
+    if figure.value is None or then.value is None:
+        missing = Message("reference.this") if figure.value is None else reference.spoken
         why = Message("since.no_cost", run=missing, metric=term.spelling, model=term.model)
         return gate_record(gate, "undecided", Message("gates.no_interval", why=why))
-    change = found.value - then.value
-    exact = found.exact and then.exact
+    change = figure.value - then.value
+    exact = figure.exact and then.exact
     limited = Limited(change, None, None, Message("since.no_interval"), exact=exact)
-    present, earlier = (_with_limits(one) for one in (found, then))
+    present, earlier = (_with_limits(one) for one in (figure, then))
     if not exact and has_limits(present) and has_limits(earlier):
         of_both = square_and_add(present, earlier)
         limited = Limited(change, of_both.low, of_both.high)
     record = decide_by_limits(gate, limited, gate.limit)
-    values = {"now": found.value, "then": then.value, "run": reference.spoken}
-    decimals = max(4, decimals_of([found.value / 1000, then.value / 1000]))
+    values = {"now": figure.value, "then": then.value, "run": reference.spoken}
+    decimals = max(4, decimals_of([figure.value / 1000, then.value / 1000]))
     told = [Message("gates.now_and_then", **values, decimals=decimals)]
     if limited.low is not None:
         told.append(Message("since.costs_from_limits"))

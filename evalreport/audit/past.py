@@ -216,19 +216,19 @@ def new_examples(predictions: Predictions, history: History, past: Past) -> NewE
     stored = _Stored(history, {run.id: kept for run, kept in past.accepted})
     look = 1 + max((look_of(run) for run in runs_with_same_accepted(past)), default=0)
     keys = _ids(predictions)
-    found = NewExamples(np.ones(len(keys), dtype=bool), look, _new_in_accepted(past, stored))
+    fresh = NewExamples(np.ones(len(keys), dtype=bool), look, _new_in_accepted(past, stored))
     if _has_row_numbers(predictions):
-        return replace(found, assumed=True)
+        return replace(fresh, assumed=True)
     if any(own is not None and _has_row_numbers(own) for _, own in past.accepted):
-        found = replace(found, assumed=True)
+        fresh = replace(fresh, assumed=True)
     newest = max((run.id for run, _ in past.accepted), default=0)
     new, unknown = stored.not_held(keys, past.runs, forgotten_before=newest)
     if unknown is not None:
         reason = Message("night.not_kept", run=unknown.id)
-        return replace(found, new=np.zeros(len(keys), dtype=bool), reason=reason)
+        return replace(fresh, new=np.zeros(len(keys), dtype=bool), reason=reason)
     rows = np.flatnonzero(new)
     chosen = rows[np.unique(np.linspace(0, len(rows) - 1, min(SAMPLE, len(rows))).astype(np.int64))]
-    return replace(found, new=new, sample=tuple(digest_of(keys[int(row)].as_py()) for row in chosen))
+    return replace(fresh, new=new, sample=tuple(digest_of(keys[int(row)].as_py()) for row in chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,8 +333,8 @@ def year_of(run: Run, place: Place) -> int:
 
 def evidence_kept(run: Run) -> JsonObject:
     """Return what a run kept in its summary for later alarms; empty: nothing."""
-    found: JsonObject = run.summary.get("evidence") or {}
-    return found
+    kept_evidence: JsonObject = run.summary.get("evidence") or {}
+    return kept_evidence
 
 
 def _ids(predictions: Predictions) -> pa.Array:

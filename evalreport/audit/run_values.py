@@ -295,11 +295,11 @@ def _scale(estimate: Estimate, quantity: Quantity, options: Options) -> Scale:
 def kept_value(run: Run, model: str, quantity: Quantity) -> RunValue | None:
     """Return the value on new examples that a run kept of a model; None where it had none."""
     evidence = evidence_kept(run)
-    found = evidence.get("models", {}).get(model)
-    if found is None or found[0] != quantity.spelled:
+    kept = evidence.get("models", {}).get(model)
+    if kept is None or kept[0] != quantity.spelled:
         return None
     at_shares = (evidence.get("at_shares") or {}).get(model)
-    _, value, error, n = found
+    _, value, error, n = kept
     return RunValue(value, error, n, None if at_shares is None else (at_shares[0], at_shares[1]))
 
 

@@ -363,8 +363,8 @@ def worse_than_accepted(now: Present, past: Past) -> Results:
                 else _against_floor(now, past, new.look, change, series, floor)
             )
         elif same:
-            found = _paired_change(reference, now, change, quantity)
-            row = _by_pairs(now, new.look, change, quantity, found, spending)
+            change_of_pair = _paired_change(reference, now, change, quantity)
+            row = _by_pairs(now, new.look, change, quantity, change_of_pair, spending)
         else:
             row = _answer("worse", new.look, change, test=None, alarm=False)
             row = replace(row, text=Message("audit.not_decided", why=series), reason=series)
@@ -455,10 +455,10 @@ def _series(
         later.append((new.look, today.value))
     elif not later:
         return today
-    found = accepted_values(now, runs, change.model, quantity, shares)
-    accepted = tuple(value for value in found if isinstance(value, Measured))
+    series = accepted_values(now, runs, change.model, quantity, shares)
+    accepted = tuple(value for value in series if isinstance(value, Measured))
     if not accepted:
-        why = next((value for value in found if not isinstance(value, Measured)), Message("night.lost"))
+        why = next((value for value in series if not isinstance(value, Measured)), Message("night.lost"))
         return Message("night.none_accepted", why=why)
     return Series(
         accepted=accepted,
@@ -488,15 +488,15 @@ def accepted_runs(
         Returns the rows of a slice in an accepted run; None: it has none there.
     """
     alike = (now.predictions.task, now.predictions.positive)
-    found = []
+    accepted = []
     for (_, own), mask in zip(past.accepted, new.in_accepted, strict=True):
         if own is None or mask is None or (own.task, own.positive) != alike:
             continue
         rows = mask[own.example]
         inside = rows if within is None else within(own)
         if inside is not None:
-            found.append((own, mask, rows & inside))
-    return found
+            accepted.append((own, mask, rows & inside))
+    return accepted
 
 
 def accepted_values(
@@ -799,21 +799,21 @@ def _cautions(rows: Sequence[AuditRecord]) -> list[WarningRecord]:
         if row.details.get("estimated_between_runs", 0.0) > row.details.get("least_between_runs", math.inf)
         and row.details["between_runs"] <= row.details["estimated_between_runs"]
     ]
-    found = []
+    cautions = []
     if few:
         least = int(min(row.details["accepted_nights"] for row in few))
         about = tuple(row.about for row in few)
-        found.append(warning("few_accepted_nights", about=about, n=least, enough=ENOUGH_ACCEPTED))
+        cautions.append(warning("few_accepted_nights", about=about, n=least, enough=ENOUGH_ACCEPTED))
     for row in dependent:
         r, p = row.details["lag1_correlation"], row.details["lag1_p_value"]
-        found.append(warning("nights_depend", about=(row.about,), model=row.about, r=r, p=p, decimals=2))
+        cautions.append(warning("nights_depend", about=(row.about,), model=row.about, r=r, p=p, decimals=2))
     for row in unlike:
         estimated, allowed = row.details["estimated_between_runs"], row.details["least_between_runs"]
         about = (row.about,)
-        found.append(
+        cautions.append(
             warning("runs_differ", about=about, model=row.about, found=estimated, allowed=allowed, decimals=3)
         )
-    return found
+    return cautions
 
 
 def _newest_error(series: Series) -> float:

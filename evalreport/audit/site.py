@@ -130,11 +130,11 @@ def timelines(
     HistoryError, InputError
         The history cannot be read, or is damaged.
     """
-    found = runs(history, series, damaged=damaged)
-    names = sorted({run.series for run in found})
+    listed = runs(history, series, damaged=damaged)
+    names = sorted({run.series for run in listed})
     with database() as reader:
         lines = [
-            _timeline(history, name, [run for run in found if run.series == name], damaged, seen, reader)
+            _timeline(history, name, [run for run in listed if run.series == name], damaged, seen, reader)
             for name in names
         ]
     shown = [line for line in lines if line is not None]
@@ -331,10 +331,10 @@ def _marks_data(row: JsonObject, model: str, models: Sequence[str]) -> bool:
 def _edges(metric: str, task: str, classes: tuple[str, ...]) -> tuple[float, float]:
     """Return the least and the greatest value that the metric can have."""
     try:
-        found = definition(parse_metric(metric, cast(Task, task), classes))
+        metric_definition = definition(parse_metric(metric, cast(Task, task), classes))
     except UsageError:
         return -math.inf, math.inf  # a metric of a newer version
-    return found.scale.range_of(task)
+    return metric_definition.scale.range_of(task)
 
 
 def _limits(
@@ -429,13 +429,13 @@ def write_site(
             report = known.get(audit.digest)
             links[audit.run.id] = _link(report, folder) if report else _results(audit, results, folder)
 
-        found = timelines(history, series, damaged=damaged, seen=link)
-        write_whole(folder / PAGE, _page(found, links, templates))
+        lines = timelines(history, series, damaged=damaged, seen=link)
+        write_whole(folder / PAGE, _page(lines, links, templates))
     except OSError as error:
         raise OutputError(
             f"cannot write the page into {folder}: {error.strerror or error}; name another folder"
         ) from error
-    audits = [audit for line in found for audit in line.audits]
+    audits = [audit for line in lines for audit in line.audits]
     return Site(folder / PAGE, len(audits), sum(audit.digest in known for audit in audits), tuple(damaged))
 
 
@@ -646,13 +646,13 @@ def _figure(place: int, number: int, track: Track, level: float) -> Figure:
 
 def _reports(folder: Path) -> dict[str, Path]:
     """Return the reports by the digest of the results.json beside them; of several, the first by name."""
-    found: dict[str, Path] = {}
+    reports: dict[str, Path] = {}
     patterns = ["/".join(["*"] * depth + ["results.json"]) for depth in range(DEPTH + 1)]
     for path in sorted(path for pattern in patterns for path in folder.glob(pattern)):
         report = path.with_name("report.html")
         if report.is_file() and path.is_file():
-            found.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), report)
-    return found
+            reports.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), report)
+    return reports
 
 
 def _link(report: Path, folder: Path) -> tuple[str, str]:

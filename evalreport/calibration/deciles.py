@@ -52,13 +52,13 @@ def decile_test(risks: Risks, *, seed: int) -> float | None:
     def statistic(observed: Floats) -> Floats:
         return np.asarray(((observed - expected)[..., counted] ** 2 / variance[counted]).sum(axis=-1))
 
-    found = float(statistic(np.bincount(decile, weights=risks.y, minlength=BINS).astype(np.float64)))
+    value = float(statistic(np.bincount(decile, weights=risks.y, minlength=BINS).astype(np.float64)))
     group, size, share, of_decile = _drawn_groups(risks.p, decile)
     generator, larger, drawn = stream(seed, "outcomes of deciles", 0), 0, 0
     while drawn < DRAWS:
         counts = generator.binomial(size, share, size=(BATCH, group))
         observed = np.stack([counts[:, of_decile == k].sum(axis=1) for k in range(BINS)], axis=1)
-        larger += int((statistic(observed.astype(np.float64)) >= found * (1 - 1e-12)).sum())
+        larger += int((statistic(observed.astype(np.float64)) >= value * (1 - 1e-12)).sum())
         drawn += BATCH
         if drawn == BATCH and larger >= LIKELY * BATCH:
             return 1.0

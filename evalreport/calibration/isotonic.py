@@ -185,11 +185,11 @@ def _fits(mean: Floats, count: Floats) -> tuple[Floats, Floats, Floats]:
     starts = np.flatnonzero(rises)
     sums = np.add.reduceat((count * mean).ravel(), starts)
     weights = np.add.reduceat(np.tile(count, len(mean)), starts)
-    found = isotonic_regression(sums / weights + 2.0 * (starts // mean.shape[1]), weights=weights)
+    fitted = isotonic_regression(sums / weights + 2.0 * (starts // mean.shape[1]), weights=weights)
     # Rounding of sums must not leave a share above 1.
-    fit = np.minimum(np.add.reduceat(sums, found.blocks[:-1]) / found.weights, 1.0)
-    sizes = np.diff(starts[found.blocks[:-1]], append=mean.size)
-    return fit, found.weights, np.repeat(fit, sizes).reshape(mean.shape)
+    fit = np.minimum(np.add.reduceat(sums, fitted.blocks[:-1]) / fitted.weights, 1.0)
+    sizes = np.diff(starts[fitted.blocks[:-1]], append=mean.size)
+    return fit, fitted.weights, np.repeat(fit, sizes).reshape(mean.shape)
 
 
 def _outcomes(p: Floats, count: Floats, n_draws: int, seed: int) -> Iterator[Floats]:

@@ -111,9 +111,9 @@ def _begin(state: Logits, weights: Floats) -> Floats:
         some = slice(None, None, _EVERY)
         logit, y, own = state.logit[some], state.y[some], weights[some]
         if _no_fit(logit[own > 0], y[own > 0] == 1) is None:
-            found = calibration_line(Logits(state.p[some], y, logit, None), own)
-            if np.isfinite(found).all():
-                return found
+            line = calibration_line(Logits(state.p[some], y, logit, None), own)
+            if np.isfinite(line).all():
+                return line
     # Start at the share of positives, not at the forecast: far from the truth p (1 - p) gives no usable step.
     share = np.clip(dot(weights, state.y) / weights.sum(), 1e-12, 1 - 1e-12)
     return np.array([float(log(share) - log1p(-share)), 0.0])
@@ -170,8 +170,8 @@ def _information(state: Logits, weights: Floats, p: Floats) -> _Information:
 def line_derivative(state: Logits, weights: Floats, coefficient: int) -> Floats:
     """Return the derivatives (n,) of intercept (0) or slope (1) by the weights: the sandwich's rows, H^-1 x (y - p)."""
     p, x = _pulls(state, weights, coefficient)
-    found = np.asarray(x * (state.y - p))
-    return found if state.kept is None else found * state.kept
+    slope = np.asarray(x * (state.y - p))
+    return slope if state.kept is None else slope * state.kept
 
 
 def line_influence(state: Logits, weights: Floats, coefficient: int) -> tuple[Floats, float]:

@@ -123,8 +123,8 @@ class Risks:
         """Return variance and degrees of freedom over clusters of a value with these derivatives (n,) by example."""
         assert self.cluster is not None
         sizes = np.bincount(self.cluster, weights=self.weight).astype(np.float64)
-        found = variance_of_clusters(self.by_cluster(derivative), sizes, float((derivative**2).sum()))
-        return None if found is None else (found.variance, found.df)
+        variance = variance_of_clusters(self.by_cluster(derivative), sizes, float((derivative**2).sum()))
+        return None if variance is None else (variance.variance, variance.df)
 
 
 def around(

@@ -78,11 +78,11 @@ def score_test(risks: Risks, *, seed: int) -> ScoreTest | None:
     scores = _Scores.of(used)
     if used.cluster is not None:
         return _of_clusters(scores, used)
-    found = scores.tested(*scores.sums(used.y - used.p))
+    test = scores.tested(*scores.sums(used.y - used.p))
     expected = min(float(used.p.sum()), float((1 - used.p).sum()))
     if not used.plain or expected >= FEW:
-        return found
-    return _drawn(found, scores, used, seed)
+        return test
+    return _drawn(test, scores, used, seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def _of_clusters(scores: _Scores, risks: Risks) -> ScoreTest | None:
     if g < 2:
         return None
     between = (by_cluster - by_cluster.sum(axis=0) / g) * np.sqrt(g / (g - 1))
-    found = scores.tested(*(float(u) for u in by_cluster.sum(axis=0)))
+    test = scores.tested(*(float(u) for u in by_cluster.sum(axis=0)))
     b00, b11 = float((between[:, 0] ** 2).sum()), float((between[:, 1] ** 2).sum())
     b01, b22 = float((between[:, 0] * between[:, 1]).sum()), float((between[:, 2] ** 2).sum())
     if scores.spread:
@@ -164,8 +164,8 @@ def _of_clusters(scores: _Scores, risks: Risks) -> ScoreTest | None:
         trace = (scores.spread * b00 - 2 * scores.cross * b01 + scores.level * b11) / determinant
     else:
         trace = b00 / scores.level
-    line = found.score / max(1.0, trace / scores.df)
-    shape = found.curvature / max(1.0, b22 / scores.shape) if scores.shape else 0.0
+    line = test.score / max(1.0, trace / scores.df)
+    shape = test.curvature / max(1.0, b22 / scores.shape) if scores.shape else 0.0
     p_line = f_tail(line / scores.df, scores.df, g - 1)
     p_shape = f_tail(shape, 1, g - 1) if scores.shape else 1.0
     return ScoreTest(

@@ -70,8 +70,8 @@ class Binned:
         """Variance (10,) of a residual in each bin, at least mean p (1 - p)."""
         held = self.filled
         count = np.where(held, self.count, 2)
-        found = (self.squares - self.sums**2 / np.where(held, self.count, 1)) / (count - 1)
-        return np.asarray(np.where(held, np.maximum(found, self.least), 0.0))
+        spread = (self.squares - self.sums**2 / np.where(held, self.count, 1)) / (count - 1)
+        return np.asarray(np.where(held, np.maximum(spread, self.least), 0.0))
 
     @cached_property
     def value(self) -> float:

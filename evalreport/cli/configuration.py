@@ -235,9 +235,9 @@ def settle(models: tuple[Path | str, ...], flags: Mapping[str, object], *, confi
     UsageError
         A file cannot be read, or a value is not allowed.
     """
-    found = find_config(models) if config is None else config
-    confined = config is None and found is not None and found.parent != Path()
-    values = {**({} if found is None else read_config(found, confined=confined)), **flags}
+    path = find_config(models) if config is None else config
+    confined = config is None and path is not None and path.parent != Path()
+    values = {**({} if path is None else read_config(path, confined=confined)), **flags}
     if values.get("criteria") is not None:
         from evalreport import extensions
 
@@ -252,7 +252,7 @@ def settle(models: tuple[Path | str, ...], flags: Mapping[str, object], *, confi
     log_as(output.log_format)
     if output.title is not None:
         output = replace(output, title=redacted(output.title))
-    return Settings(options, output, found)
+    return Settings(options, output, path)
 
 
 def find_config(models: tuple[Path | str, ...]) -> Path | None:
@@ -418,13 +418,13 @@ def _model_names(context: click.Context) -> list[str]:
     """Return the models' names by their files; files with a column ``model`` are not opened."""
     from evalreport.sources.reading import file_format, model_name
 
-    found: list[str] = []
+    names: list[str] = []
     try:
         # click leaves MODELS among the unparsed words while an option still needs its value.
         given = [*(context.params.get("models") or ()), *context.args]
         for path in (Path(path) for path in given if not is_address(path)):
             entries = sorted(path.iterdir()) if path.is_dir() else [path]
-            found += [model_name(entry) for entry in entries if entry.is_dir() or file_format(entry)]
+            names += [model_name(entry) for entry in entries if entry.is_dir() or file_format(entry)]
     except OSError:
         pass  # completion prints no errors
-    return [name for name in found if name != "truth"]
+    return [name for name in names if name != "truth"]

@@ -29,14 +29,14 @@ _RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b"
 def _plain_signs(error: UnicodeError) -> tuple[str, int]:
     """Return plain characters for those that cannot be encoded: by the table, without accents, else escapes."""
     assert isinstance(error, UnicodeEncodeError)
-    found = []
+    signs = []
     for place in range(error.start, error.end):
         sign, before = error.object[place], error.object[place - 1 : place]
         if sign in _RAISED:
-            found.append("^" * (before not in _RAISED or not before) + "0123456789-"[_RAISED.index(sign)])
+            signs.append("^" * (before not in _RAISED or not before) + "0123456789-"[_RAISED.index(sign)])
         else:
-            found.append(_plain(sign, error.encoding))
-    return "".join(found), error.end
+            signs.append(_plain(sign, error.encoding))
+    return "".join(signs), error.end
 
 
 def _plain(sign: str, encoding: str) -> str:

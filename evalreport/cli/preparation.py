@@ -338,10 +338,10 @@ def plan_command(
     content = None if results is None else _content(results)
     choices = () if content is None else leads_of(content)
     judges = () if content is None else judges_of(content, may_lack=bool(choices))
-    found = answers(
+    study = answers(
         **assumed, expected=expected, alpha=(1 - confidence) / pairs, judges=judges, choices=choices
     )
-    click.echo("\n\n".join(map(str, found)))
+    click.echo("\n\n".join(map(str, study)))
     return 0
 
 

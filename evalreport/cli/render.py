@@ -34,7 +34,7 @@ def render_command(context: click.Context, /, results: Path, **flags: object) ->
         output = replace(output, title=redacted(output.title))
     context.obj["verbose"] = output.verbose
     context.obj["interrupted"] = "nothing was written"
-    found = results_of(read_recorded(results).content)
+    recorded = results_of(read_recorded(results).content)
     check_output(output)
-    failure = write(found, output, context.obj)
+    failure = write(recorded, output, context.obj)
     return 0 if failure is None else failure.exit_code

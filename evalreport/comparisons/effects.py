@@ -219,21 +219,21 @@ def effects(
     one
         The pair's one interval: sizes that are the difference itself on another scale take theirs from it.
     """
-    found = []
+    sizes_of_effect = []
     for c in family:
         if c.pair is None:
             continue
         own = one.get((c.a, c.b))
         sizes = [*_of_agreement(c, c.pair, own, level), *_of_losses(c, c.pair, level)]
         if len(family) > MOST_PAIRS:
-            found += [_record(c, c.quantity.spelled, size) for size in sizes[:1]]
+            sizes_of_effect += [_record(c, c.quantity.spelled, size) for size in sizes[:1]]
             continue
-        found += [_record(c, c.quantity.spelled, size) for size in sizes]
+        sizes_of_effect += [_record(c, c.quantity.spelled, size) for size in sizes]
         fits = c.pair.difference.fits
         unit = "example" if fits is None else fits.kind.removesuffix("s")
-        found += [_record(c, c.quantity.spelled, size, unit) for size in _of_fits(c, c.pair)]
-        found += [_record(c, "error_rate", size) for size in _per_cases(sample, c, own, level)]
-    return tuple(found)
+        sizes_of_effect += [_record(c, c.quantity.spelled, size, unit) for size in _of_fits(c, c.pair)]
+        sizes_of_effect += [_record(c, "error_rate", size) for size in _per_cases(sample, c, own, level)]
+    return tuple(sizes_of_effect)
 
 
 def agreement_records(family: Sequence[Comparison]) -> tuple[AgreementRecord, ...]:

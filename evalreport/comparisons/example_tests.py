@@ -93,9 +93,9 @@ def mcnemar_corrected(pair: Pair) -> Outcome:
 @comparison_test("Two-proportion z, pooled", "independent", beside=("bootstrap_difference",))
 def two_proportions_z(pair: Pair) -> Outcome:
     """Difference of two proportions from independent test sets over its error under one common proportion."""
-    found = pair.difference.evidence
-    assert isinstance(found, TwoProportions)
-    (x1, n1), (x2, n2) = ((side.successes, side.trials) for side in (found.a, found.b))
+    table = pair.difference.evidence
+    assert isinstance(table, TwoProportions)
+    (x1, n1), (x2, n2) = ((side.successes, side.trials) for side in (table.a, table.b))
     # Cohen's h: the difference of the angles whose squared sines are the proportions.
     h = 2 * math.asin(math.sqrt(x1 / n1)) - 2 * math.asin(math.sqrt(x2 / n2))
     difference = x1 / n1 - x2 / n2

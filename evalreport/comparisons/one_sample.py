@@ -30,7 +30,7 @@ def one_sample_records(
     """
     if options.tests != ("all",) and not set(options.tests).intersection(tests_that_need("one_model")):
         return ()
-    found: list[ComparisonRecord] = []
+    records: list[ComparisonRecord] = []
     for sample in samples:
         for (model, quantity), estimate in sample.estimates.items():
             metric = definition(quantity)
@@ -39,9 +39,9 @@ def one_sample_records(
                 and metric.needs == "labels"
                 and isinstance(estimate.evidence, Proportion)
             ):
-                found.append(_against_rate(sample, model, estimate, options))
-    if found or options.tests == ("all",):
-        return tuple(found)
+                records.append(_against_rate(sample, model, estimate, options))
+    if records or options.tests == ("all",):
+        return tuple(records)
     outcome = Outcome(None, None, reason=Message("reason.refused", why=Message("test_lacks.accuracy")))
     names = [m.name for sample in samples for m in sample.predictions.models]
     return tuple(_one_sample(name, primary, outcome, options) for name in names)

@@ -406,13 +406,13 @@ def exploratory_records(others: Sequence[Comparison], options: Options) -> Itera
     """Test exploratory comparisons, pair by pair, freeing each afterwards; records are in the order given."""
 
     def of_one(comparison: Comparison) -> list[ComparisonRecord]:
-        found = records(comparison, options)
+        by_place = records(comparison, options)
         comparison.forget()
-        return found
+        return by_place
 
     by_pair = sorted(range(len(others)), key=lambda j: (others[j].a, others[j].b))
-    found = dict(zip(by_pair, mapped(of_one, [others[j] for j in by_pair]), strict=True))
-    return chain.from_iterable(found[j] for j in range(len(others)))
+    by_place = dict(zip(by_pair, mapped(of_one, [others[j] for j in by_pair]), strict=True))
+    return chain.from_iterable(by_place[j] for j in range(len(others)))
 
 
 def leading_record(comparison: Comparison, options: Options) -> ComparisonRecord:

@@ -50,8 +50,8 @@ def detectable_difference(difference: Difference, alpha: float) -> float | None:
     """
     scale = difference.metric.scale.affine_of
     if scale is not None:
-        found = detectable_difference(difference.of_base, alpha)
-        return None if found is None else abs(scale.slope) * found
+        smallest = detectable_difference(difference.of_base, alpha)
+        return None if smallest is None else abs(scale.slope) * smallest
     on_folds = corrected_fold_error(difference)
     if on_folds is not None and difference.fits is not None:
         df = len(difference.fits.values) - 1

@@ -185,11 +185,11 @@ def with_looks(looks: int, alpha: float, power: float) -> LookedAt:
 
 def _decided(bounds: Sequence[float], drift: float) -> list[float]:
     """Return the probability that each look is the one that decides."""
-    found, state = [], BEGINNING
+    levels, state = [], BEGINNING
     for k, bound in enumerate(bounds, 1):
-        found.append(_crossing(state, float(k), bound, drift))
+        levels.append(_crossing(state, float(k), bound, drift))
         state = _continued(state, float(k), bound, drift, steps=STEPS_OF_A_PLAN)
-    return found
+    return levels
 
 
 def _mean_share(bounds: Sequence[float], drift: float) -> float:

@@ -286,20 +286,20 @@ def answers(
     )
     if looks is not None:
         return (_with_looks(question, looks),)
-    found: list[Answer] = []
+    studies: list[Answer] = []
     if half_width is not None:
-        found.append(_for_half_width(question, half_width))
+        studies.append(_for_half_width(question, half_width))
     if difference is not None:
-        found.append(_for_difference(question, difference))
+        studies.append(_for_difference(question, difference))
     if examples is not None:
-        found += _with_examples(question, examples)
-    if not found and (layout == "folds" or repeats is not None):
-        found.append(_over_folds(question))
-    if not found:
-        found.append(_overview(question))
+        studies += _with_examples(question, examples)
+    if not studies and (layout == "folds" or repeats is not None):
+        studies.append(_over_folds(question))
+    if not studies:
+        studies.append(_overview(question))
     if isinstance(assumed, Accuracy) and layout == "paired" and half_width is None:
-        found.append(_discordant(alpha))
-    return tuple(found)
+        studies.append(_discordant(alpha))
+    return tuple(studies)
 
 
 def _check_choices(measure: str, layout: str) -> None:
@@ -418,11 +418,11 @@ def _spreads(mean: Means, key: str) -> list[tuple[Message, float]]:
     if isinstance(mean, Mean):
         sd = _required(mean.sd, "--sd", f"plan_needs.{key}")
         return [(Message(f"plan_if.{key}", sd=sd), sd)]
-    found = []
+    spreads = []
     for attempts in mean.attempts:
         sd = math.sqrt(mean.between + mean.within / attempts)
-        found.append((Message("plan_if.attempts", n=attempts, sd=sd), sd))
-    return found
+        spreads.append((Message("plan_if.attempts", n=attempts, sd=sd), sd))
+    return spreads
 
 
 def _units(mean: Means) -> str:
@@ -619,8 +619,8 @@ def _shown(goal: Goal, n: int, discordant: float) -> float | None:
     """Return the difference that n examples show; None where it would exceed the share of discordant examples."""
     if discordant == 0:
         return None
-    found = detectable_accuracy_difference(n, discordant, goal.alpha, goal.power)
-    return found if found <= discordant else None
+    detectable = detectable_accuracy_difference(n, discordant, goal.alpha, goal.power)
+    return detectable if detectable <= discordant else None
 
 
 def _overview(q: Question) -> Answer:
@@ -651,7 +651,7 @@ def leads_of(results: JsonObject) -> tuple[Lead, ...]:
     chosen = results.get("chosen")
     if not chosen or results.get("attempt_variance"):
         return ()
-    found = []
+    leads = []
     for row in results.get("comparisons", ()):
         pair = {row["a"], row["b"]}
         spelled = f"{row['metric']}_{row['average']}" if row["average"] else row["metric"]
@@ -663,8 +663,8 @@ def leads_of(results: JsonObject) -> tuple[Lead, ...]:
             half = (row["high"] - row["low"]) / 2
             error = half / NormalDist().inv_cdf((1 + row["level"]) / 2)
             (rival,) = pair - {chosen["model"]}
-            found.append(Lead(chosen["model"], rival, abs(row["difference"]), error, results["n"]))
-    return tuple(sorted(found, key=lambda lead: (lead.difference, lead.rival)))
+            leads.append(Lead(chosen["model"], rival, abs(row["difference"]), error, results["n"]))
+    return tuple(sorted(leads, key=lambda lead: (lead.difference, lead.rival)))
 
 
 def _confirmed(goal: Goal, leads: Sequence[Lead]) -> Answer:
@@ -696,7 +696,7 @@ def judges_of(results: JsonObject, *, may_lack: bool = False) -> tuple[JudgeFigu
     UsageError
         Results without a judge that people checked.
     """
-    found = [
+    figures = [
         JudgeFigures(
             correlation=record["correlation"],
             sd=record["sd"],
@@ -708,12 +708,12 @@ def judges_of(results: JsonObject, *, may_lack: bool = False) -> tuple[JudgeFigu
         for record in results.get("judge_estimates", ())
         if record.get("correlation") is not None
     ]
-    if not found and not may_lack:
+    if not figures and not may_lack:
         raise UsageError(
             "the results hold no judge that people checked, and no model that was chosen among several: run a pilot"
             f" with outcome and gold, or state --judge-correlation{_attempts_to_state(results)}"
         )
-    return tuple(found)
+    return tuple(figures)
 
 
 def _attempts_to_state(results: JsonObject) -> str:
@@ -760,10 +760,12 @@ def _with_judge(goal: Goal, judge: JudgeFigures) -> Answer:
 def _repeats(q: Question, wanted: float) -> Answer:
     goal, folds = q.goal, q.folds.folds
     sd = _required(q.folds.sd, "--sd", "plan_needs.sd_of_folds")
-    found = sample_size.repeats_needed(wanted, folds, sd, goal.alpha, goal.power)
-    text = Message("plan_if.folds" if found is not None else "plan_if.folds_never_enough", folds=folds, sd=sd)
+    repeats = sample_size.repeats_needed(wanted, folds, sd, goal.alpha, goal.power)
+    text = Message(
+        "plan_if.folds" if repeats is not None else "plan_if.folds_never_enough", folds=folds, sd=sd
+    )
     return _answer(
-        _tested(goal, "plan.repeats", difference=wanted), "repeats", [Row(text, found)], "corrected_t"
+        _tested(goal, "plan.repeats", difference=wanted), "repeats", [Row(text, repeats)], "corrected_t"
     )
 
 

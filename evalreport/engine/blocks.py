@@ -35,8 +35,8 @@ def looked_up(values: Array, places: Array) -> Array:
     >>> looked_up(np.array([10, 20, -1]), np.array([1, -1, 0], dtype=np.int8)).tolist()
     [20, -1, 10]
     """
-    found = np.empty(len(places), dtype=values.dtype)
+    picked = np.empty(len(places), dtype=values.dtype)
     for start in range(0, len(places), ROWS_AT_ONCE):
         some = slice(start, start + ROWS_AT_ONCE)
-        found[some] = values[places[some]]
-    return found
+        picked[some] = values[places[some]]
+    return picked

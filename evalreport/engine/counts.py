@@ -270,8 +270,8 @@ class Steps:
         return self.seen.get(weights, self._cumulative)
 
     def _cumulative(self, weights: Floats) -> CumulativeWeights:
-        found, wrong = (np.cumsum(w, axis=0) for w in group_weights(weights, self.order))
-        return CumulativeWeights(found, wrong, self.example)
+        hits, wrong = (np.cumsum(w, axis=0) for w in group_weights(weights, self.order))
+        return CumulativeWeights(hits, wrong, self.example)
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +372,24 @@ def freedom_within(strata: Array, derivative: Floats, sizes: Floats | None = Non
     v, d = np.array(variances), np.array(df)
     spread = float((v**2 / d).sum())
     return Freedom(factors, float(v.sum()) ** 2 / spread if spread > 0 else float(d.sum()))
+
+
+def by_kurtosis(df: float, units: float, kurtosis: float) -> float:
+    """Return min(df, 2 u / (kurtosis - 1)): how well u units tell their own variance.
+
+    The variance of u numbers has about the relative variance (kurtosis - 1) / u, as a chi-square with so many degrees
+    of freedom has.
+
+    References
+    ----------
+    Satterthwaite (1946), Biometrics Bull 2:110.
+
+    Examples
+    --------
+    >>> by_kurtosis(99.0, 100, 9.0), by_kurtosis(99.0, 100, 1.0)
+    (25.0, 99.0)
+    """
+    return df if 2 * units >= (kurtosis - 1) * df else 2 * units / (kurtosis - 1)
 
 
 def kish(weights: Floats, times: Floats | float = 1.0) -> float:

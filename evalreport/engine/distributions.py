@@ -41,10 +41,10 @@ def in_parts(function: Callable[..., Floats], *vectors: Array) -> Floats:
     >>> in_parts(lambda a, b: a * b + 1, np.array([1.0, 2.0]), np.array([3.0, 4.0])).tolist()
     [4.0, 9.0]
     """
-    found = np.empty(vectors[0].shape)
-    for part in parts_of(found):
-        found[part] = function(*(values[part] for values in vectors))
-    return found
+    result = np.empty(vectors[0].shape)
+    for part in parts_of(result):
+        result[part] = function(*(values[part] for values in vectors))
+    return result
 
 
 def powers(values: Array, counts: Array) -> tuple[float, float, float, float]:
@@ -81,9 +81,9 @@ def sparse_rows(table: Floats) -> sparse.csr_array:
     n, p = table.shape
     places = np.int32 if n * p < 1 << 31 else np.int64
     rows = np.ascontiguousarray(table).ravel(), np.tile(np.arange(p, dtype=places), n)
-    found = sparse.csr_array((*rows, np.arange(n + 1, dtype=places) * p), shape=table.shape)
-    found.eliminate_zeros()
-    return found
+    sparse_table = sparse.csr_array((*rows, np.arange(n + 1, dtype=places) * p), shape=table.shape)
+    sparse_table.eliminate_zeros()
+    return sparse_table
 
 
 def column_totals(weights: Floats | None, columns: Columns) -> Floats:
@@ -326,14 +326,14 @@ def slopes_at(
     axes
         How many axes a point's statistics have.
     """
-    found = np.empty_like(points)
+    slopes = np.empty_like(points)
     step = 1e-30 * (float(np.abs(points).max(initial=0.0)) or 1.0)
     for index in np.ndindex(points.shape[points.ndim - axes :]):
         moved: Array = points.astype(np.complex128)
         moved[(..., *index)] += 1j * step
         with np.errstate(all="ignore"):
-            found[(..., *index)] = np.asarray(function(moved)).imag / step
-    return np.where(np.isfinite(found), found, 0.0)
+            slopes[(..., *index)] = np.asarray(function(moved)).imag / step
+    return np.where(np.isfinite(slopes), slopes, 0.0)
 
 
 def slopes_by_each(function: Callable[..., Array], arrays: Sequence[Array]) -> npt.NDArray[np.float64]:
@@ -348,11 +348,11 @@ def slopes_by_each(function: Callable[..., Array], arrays: Sequence[Array]) -> n
     """
     points = [np.asarray(array, dtype=np.float64) for array in arrays]
     step = 1e-30 * (max(float(np.abs(one).max(initial=0.0)) for one in points) or 1.0)
-    found = np.zeros((len(points), *points[0].shape))
+    slopes = np.zeros((len(points), *points[0].shape))
     for j, one in enumerate(points):
         moved: Array = one.astype(np.complex128)
         moved += 1j * step
         with np.errstate(all="ignore"):
-            found[j] = np.asarray(function(*points[:j], moved, *points[j + 1 :])).imag / step
-    found[~np.isfinite(found)] = 0.0
-    return np.moveaxis(found, 0, -1)
+            slopes[j] = np.asarray(function(*points[:j], moved, *points[j + 1 :])).imag / step
+    slopes[~np.isfinite(slopes)] = 0.0
+    return np.moveaxis(slopes, 0, -1)

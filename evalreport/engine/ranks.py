@@ -131,12 +131,12 @@ def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]
 def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:
     """Return the weight of positives and of negatives above each group and in all, each (g + 1, ...): 0 first."""
     if weights is not None and weights.ndim == 2 and len(weights) == 1:
-        found, wrong = running_weights(weights[0], order)
-        return found[:, None], wrong[:, None]
+        hits, wrong = running_weights(weights[0], order)
+        return hits[:, None], wrong[:, None]
     positives, negatives = group_weights(weights, order)
-    found, wrong = (np.zeros((len(positives) + 1, *positives.shape[1:])) for _ in range(2))
-    found[1:], wrong[1:] = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
-    return found, wrong
+    hits, wrong = (np.zeros((len(positives) + 1, *positives.shape[1:])) for _ in range(2))
+    hits[1:], wrong[1:] = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
+    return hits, wrong
 
 
 AGREEMENT = 1e-10
@@ -168,9 +168,9 @@ def equalised(differences: Floats, compared: float = 0.0) -> Floats:
     np.maximum.at(highest, group, ascending)
     common = np.zeros(len(lowest))
     common[1:] = lowest[1:] + (highest[1:] - lowest[1:]) / 2
-    found = np.empty(len(sizes))
-    found[order] = common[group]
-    return np.sign(differences) * found + 0.0
+    shares = np.empty(len(sizes))
+    shares[order] = common[group]
+    return np.sign(differences) * shares + 0.0
 
 
 def equal_in_rows(values: Floats) -> Floats:
@@ -281,15 +281,6 @@ class ClassRanks:
                 rest[k] = ratio(won.sum(axis=0), totals[k] * (totals.sum(axis=0) - totals[k]))
                 others[k] = ratio(ratio(won, totals[column.classes]).sum(axis=0), totals[k])
         return Areas(rest.T, others.T / (self.n_classes - 1), totals.T)
-
-    def areas_of_pairs(self, weights: Floats) -> Floats:
-        """Return the area of each class against each other, (K, K), under weights (1, n); nan where there is none."""
-        by_row = np.ascontiguousarray(weights.T)
-        totals = self.totals(by_row)[:, 0]
-        areas = np.full((self.n_classes, self.n_classes), np.nan)
-        for k, column in self.held():
-            areas[k, column.classes] = ratio(_won(column, by_row)[:, 0], totals[k] * totals[column.classes])
-        return areas
 
     def totals(self, by_row: Floats) -> Floats:
         """Return the weight of each class, (K, b), under weights (n, b)."""

@@ -3,7 +3,7 @@
 A gate passes where a two-sided interval is wholly on the right side of the limit, fails where it is wholly on the
 wrong side, and is undecided else: data that fit both answers give neither. The sides of the interval err equally.
 
-A proportion of independent examples that count the same is judged by Clopper and Pearson's limits, the only ones that
+A proportion of independent examples that count the same is decided by Clopper and Pearson's limits, the only ones that
 miss in at most (1 - confidence) / 2 on either side at every number of examples and every limit; everything else by its
 recommended interval; a difference on the primary metric by the interval that a verdict on this pair alone would have,
 so that ``a - b > 0`` and that verdict never contradict each other; at another bar than 0 a difference of two shares of
@@ -23,7 +23,7 @@ from evalreport.comparisons.decisions import agreeing, decides
 from evalreport.errors import UsageError
 from evalreport.extensions import files_of_rooms
 from evalreport.gates.conditions import OF_AUDITS, Gate, Term, parse, wrong
-from evalreport.gates.judgement import Limited, decide_by_limits, gate_record, outcome_of
+from evalreport.gates.deciding import Limited, decide_by_limits, gate_record, outcome_of
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.proportions import (
     clopper_pearson_limits,
@@ -45,13 +45,14 @@ from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
 from evalreport.texts.labels import in_sentence
 
-__all__ = ["decide", "judge", "parse"]
+__all__ = ["decide", "decide_gates", "parse"]
 
 _MOST_DECIMALS = 12
 _MOST_TIMES = 1000
+_MANY_TIMES = 20
 
 
-def judge(
+def decide_gates(
     results: Results, expressions: Sequence[str], *, since: Callable[[Gate], GateRecord] | None = None
 ) -> Results:
     """Decide gates, and return the results with them in the order in which they were written.
@@ -118,14 +119,15 @@ def decide(gate: Gate, results: Results) -> GateRecord:
     if not gate.terms:
         return _decide_count(gate, results)
     record = _decide_best(gate, results) if gate.terms[0].best else _decide_value(gate, results)
-    if record.outcome == "undecided" and results.design == "test-set":
-        needs = what_it_needs(record, gate.limit)
+    chosen_here = definition(quantity_of(gate, gate.terms[0], results)).chosen_here
+    if record.outcome == "undecided" and results.design == "test-set" and not chosen_here:
+        needs = what_it_needs(record, gate.limit, results.n)
         record = record if needs is None else replace(record, text=parts(record.text, needs))
     return record
 
 
-def what_it_needs(record: GateRecord, limit: float) -> Message | None:
-    """Say how many times as many examples would decide a gate, if the value stayed as it is.
+def what_it_needs(record: GateRecord, limit: float, n: int) -> Message | None:
+    """Say how many times as many examples as ``n`` would decide a gate, if the value stayed as it is.
 
     An interval's width goes with one over the square root of the number of examples, so that its side towards the
     limit has to shrink to the distance between value and limit.
@@ -135,8 +137,8 @@ def what_it_needs(record: GateRecord, limit: float) -> Message | None:
     >>> record = GateRecord(
     ...     gate="a.accuracy >= 0.9", outcome="undecided", value=0.92, low=0.88, high=0.95, text=""
     ... )
-    >>> str(what_it_needs(record, 0.9))
-    'if the value stayed the same, about 4 times as many examples would decide it'
+    >>> str(what_it_needs(record, 0.9, 500))
+    'about 4 times as many examples would decide it, if the value stayed the same'
     """
     value, low, high = record.value, record.low, record.high
     if value is None or low is None or high is None:
@@ -144,6 +146,8 @@ def what_it_needs(record: GateRecord, limit: float) -> Message | None:
     gap, side = abs(value - limit), value - low if value > limit else high - value
     if gap == 0 or (times := (side / gap) ** 2) > _MOST_TIMES:
         return Message("gates.too_near")
+    if times > _MANY_TIMES:
+        return Message("gates.too_near_with", needed=times * n)
     times = max(times, 1.1)
     return Message("gates.times_as_many", times=times, decimals=1 if times < 3 else 0)
 
@@ -228,18 +232,20 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
         raise UsageError(
             f"gate {gate.text!r}: a difference of {quantity.spelled} is one of squares: its only bar is 0"
         )
-    found = Interval(
+    interval = Interval(
         method=row.interval_method or "", level=row.level, low=row.low, high=row.high, reason=row.reason
     )
     decided = None
     shares = limits_of_shares(row.details, row.difference, row.level) if gate.limit != 0 else None
     if shares is not None:
-        found = shares
+        interval = shares
     elif quantity_of(gate, gate.terms[0], results).spelled == results.primary_metric:
-        found, decided = as_verdict(found, row.difference, row.p_value)
+        interval, decided = as_verdict(interval, row.difference, row.p_value)
     if sign < 0:
-        found = replace(found, low=_negative(found.high), high=_negative(found.low))
-    return decided_by(gate, row.difference if sign > 0 else _negative(row.difference), found, decided=decided)
+        interval = replace(interval, low=_negative(interval.high), high=_negative(interval.low))
+    return decided_by(
+        gate, row.difference if sign > 0 else _negative(row.difference), interval, decided=decided
+    )
 
 
 def _decide_ratio_of_models(gate: Gate, results: Results) -> GateRecord:
@@ -434,15 +440,15 @@ def _decide_audit(gate: Gate, results: Results) -> GateRecord:
     others = {question for questions in by_count.values() for question in questions}
     counted = by_count.get(gate.count)
     rows = [row for row in rows if (row.question in counted if counted else row.question not in others)]
-    found = sum(row.alarm for row in rows)
+    alarms = sum(row.alarm for row in rows)
     open_ = [row for row in rows if counted and row.reason is not None and not row.alarm]
-    outcome = outcome_of(gate.comparator, gate.limit, low=found, high=found + len(open_))
+    outcome = outcome_of(gate.comparator, gate.limit, low=alarms, high=alarms + len(open_))
     text = (
-        Message(f"gates.count.{gate.count}", n=found) if results.audit else Message("gates.nothing_accepted")
+        Message(f"gates.count.{gate.count}", n=alarms) if results.audit else Message("gates.nothing_accepted")
     )
     if outcome == "undecided":
         text = parts(text, Message("gates.open", about=open_[0].about, why=open_[0].reason))
-    return gate_record(gate, outcome, text, value=float(found))
+    return gate_record(gate, outcome, text, value=float(alarms))
 
 
 def decided_by(
@@ -484,6 +490,12 @@ def decided_by(
     )
     if outcome == "undecided":
         text = parts(text, Message("gates.both_answers"))
+    if (
+        limits.reason is not None
+        and limits.method in INTERVALS
+        and INTERVALS[limits.method].of_fresh_examples
+    ):
+        text = parts(text, limits.reason)
     return gate_record(gate, outcome, text, value=value, low=low, high=high)
 
 

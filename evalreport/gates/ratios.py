@@ -47,14 +47,14 @@ def ratio_records(
         A gate about a metric or slice that the results do not hold.
     """
     asked = [gate for gate in _gates(options, results.models) if gate.of_models]
-    found: dict[tuple[object, ...], MetricRatioRecord] = {}
+    ratios: dict[tuple[object, ...], MetricRatioRecord] = {}
     for gate in asked:
         first, second = gate.terms
         for term in gate.terms:
             metric_record(gate, term, results)
         quantity, within = quantity_of(gate, first, results), slice_of(gate, first, results)
         key = (first.model, second.model, quantity, within)
-        if key in found:
+        if key in ratios:
             continue
         if within is None:
             own = tuple(samples)
@@ -63,8 +63,8 @@ def ratio_records(
             rows = np.flatnonzero(division.codes == division.values.index(within.value))
             own = sampled_alone(predictions, rows, [quantity], options)
         record = _record(own, (first.model, second.model), quantity, options, predictions.design)
-        found[key] = replace(record, slice=within)
-    return tuple(found.values())
+        ratios[key] = replace(record, slice=within)
+    return tuple(ratios.values())
 
 
 def _gates(options: Options, models: Sequence[str]) -> Iterator[Gate]:

@@ -46,9 +46,9 @@ def quantities_in_slices(predictions: Predictions, options: Options) -> frozense
 
 
 def _quantities(predictions: Predictions, options: Options, *, within: bool) -> frozenset[Quantity]:
-    found = set()
+    quantities = set()
     for _, term in gate_terms(predictions, options):
         if bool(term.slices) == within and cost_of(term.metric) is None:
             with suppress(UsageError):  # the gate's decision reports the error
-                found.add(parse(term.spelling, predictions.task, predictions.classes))
-    return frozenset(found)
+                quantities.add(parse(term.spelling, predictions.task, predictions.classes))
+    return frozenset(quantities)

@@ -47,16 +47,18 @@ def left_out(facts: Facts, lead: Lead) -> Message | None:
     results = facts.results
     if results.options.get("join") == "independent":
         return Message("headline.own_examples")
-    for found in results.found:
-        if found.what == "tasks left out":
-            return Message("headline.tasks_left_out", why=found.value)
+    for record in results.found:
+        if record.what == "tasks left out":
+            return Message("headline.tasks_left_out", why=record.value)
     flow = [f for f in results.flow if f.model is None]
     lost = {f.reason: f.n for f in flow if f.step == "left_out" and f.reason is not None and f.n}
     if lost:
         reason = max(lost, key=lambda r: (lost[r], r))
         total = next((f.n for f in flow if f.step == "read"), results.n + sum(lost.values()))
         key = reason if len(lost) == 1 else "several"
-        return Message(f"headline.left_out.{key}", n=sum(lost.values()), total=total)
+        scores = "left_out_data_sets" if results.design == "datasets" else "left_out_folds"
+        unit = scores if results.task == "scores" else "left_out"
+        return Message(f"headline.{unit}.{key}", n=sum(lost.values()), total=total)
     for warning in results.warnings:
         if warning.code == "missing_is_wrong":
             models = shortened(facts.names(warning.about), MOST_NAMES)
@@ -92,9 +94,10 @@ def asked(facts: Facts, lead: Lead) -> Message | None:
     first, second = lead.first, lead.second
     if lead.code not in OF_RUNS or first is None or second is None or lead.code == "reversed":
         return None
-    for name in facts.results.options.get("metrics", ())[1:]:
+    metrics = facts.results.options.get("metrics", ())
+    for name in metrics[1:]:
         quantity = facts.spelled(str(name))
-        pair = None if quantity is None else facts.pair(first, second, quantity)
+        pair = None if quantity is None else facts.pair(first, second, quantity, metrics=len(metrics))
         if pair is not None and pair.decided and not pair.ahead and pair.by.low is not None:
             return _on_metric(facts, pair)
     return None
@@ -108,10 +111,10 @@ def turns_round(facts: Facts, lead: Lead) -> Message | None:
     first, second = lead.first, lead.second
     if lead.code not in OF_RUNS or first is None or second is None or lead.code == "reversed":
         return None
-    found = _task_turns(facts, lead, first, second) or _slice_turns(facts, first, second)
-    if found is None and lead.code == "ahead":
-        found = _task_alone(facts, first, second) or _slice_alone(facts, first, second)
-    return found
+    turning = _task_turns(facts, lead, first, second) or _slice_turns(facts, first, second)
+    if turning is None and lead.code == "ahead":
+        turning = _task_alone(facts, first, second) or _slice_alone(facts, first, second)
+    return turning
 
 
 def _task_turns(facts: Facts, lead: Lead, first: str, second: str) -> Message | None:
@@ -327,7 +330,7 @@ def otherwise(facts: Facts, lead: Lead) -> Message | None:
         of_labels = facts.metric(quantity).needs == "labels"
         if of_labels and not all(labels_are_given(facts, m) for m in (first, second)):
             continue
-        pair = facts.pair(first, second, quantity)
+        pair = facts.pair(first, second, quantity, metrics=1 + sum(q is not None for q in quantities))
         if pair is not None and pair.decided and pair.by.low is not None:
             decided.append(pair)
     alike = _same_ranking(facts, lead)

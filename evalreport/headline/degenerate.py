@@ -248,9 +248,9 @@ def all_wrong(facts: Facts) -> Lead | None:
 
 def reversed_scores(facts: Facts) -> Lead | None:
     """Name the models that rank the wrong way round, or whose labels are more often wrong than chance would be."""
-    for metric in ("roc_auc", "balanced_accuracy"):
+    for metric, decides in (("roc_auc", True), ("balanced_accuracy", _labels_decide(facts))):
         quantity = facts.overall(metric)
-        if quantity is None or (metric == "balanced_accuracy" and not _labels_decide(facts)):
+        if quantity is None or not decides:
             continue
         values = {m: v for m in facts.results.models if (v := facts.value(m, quantity)) is not None}
         turned = [m for m, v in values.items() if _below_chance(facts, m, quantity, v)]

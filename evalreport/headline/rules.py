@@ -27,7 +27,7 @@ from evalreport.headline.clauses import (
 )
 from evalreport.headline.degenerate import all_wrong, blocked, one_answer, reversed_scores, same_answers
 from evalreport.headline.facts import Facts, Limited, amount, at_shares, mentions, number_of
-from evalreport.headline.lead import MOST_NAMES, Lead
+from evalreport.headline.lead import MOST_NAMES, Lead, size
 from evalreport.headline.models import (
     against_baseline,
     fallback,
@@ -48,7 +48,7 @@ UNMOVED = 0.05
 FEWER = 0.5
 """A run with less than this share of the accepted run's rows is said to have lost rows."""
 DATA_QUESTIONS = ("examples", "labels", "classes", "predicted_labels", "scores", "missing", "column")
-"""Questions of an audit about the data, in the order in which the headline names their alarms."""
+"""Questions of an audit about the data, in the order in which the headline names their alarms; of the rows first."""
 EARLIER_FIRST = re.compile(r"(?:[\d.]+\s*[*×]\s*)?(?:accepted|last)(?:\s*[+\-−]\s*[\d.]+)?")
 """An earlier run's value where it stands before the sign."""
 SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
@@ -98,23 +98,25 @@ def _tone(facts: Facts, lead: Lead) -> Tone:
 
 def params_of(message: Message) -> dict[str, Any]:
     """Flatten the parameters of a message and of those in it: every model, metric, value and limit of the text."""
-    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     for name, value in message.params.items():
         if isinstance(value, Message) and value.code != PLAIN:
             inner = params_of(value)
             if "value" in inner and set(inner) <= {"value", "limits", "half"}:
-                found[name] = inner["value"]
+                params[name] = inner["value"]
                 if "limits" in inner:
-                    found[f"{name}_low"], found[f"{name}_high"] = inner["limits"]
+                    params[f"{name}_low"], params[f"{name}_high"] = inner["limits"]
             else:
                 # A value that is there already takes the name of its part, and its limits with it.
-                taken = {k for k in inner if found.keys() & {k, k.removesuffix("_low").removesuffix("_high")}}
-                found |= {f"{name}_{k}" if k in taken else k: v for k, v in inner.items()}
+                taken = {
+                    k for k in inner if params.keys() & {k, k.removesuffix("_low").removesuffix("_high")}
+                }
+                params |= {f"{name}_{k}" if k in taken else k: v for k, v in inner.items()}
         elif isinstance(value, (tuple, list)):
-            found[name] = [params_of(v) if isinstance(v, Message) else v for v in value]
+            params[name] = [params_of(v) if isinstance(v, Message) else v for v in value]
         elif name != "half":
-            found[name] = str(value) if isinstance(value, Message) else value
-    return found
+            params[name] = str(value) if isinstance(value, Message) else value
+    return params
 
 
 # --- what leads -------------------------------------------------------------------------------------------------------
@@ -183,8 +185,8 @@ def split(gate: str) -> tuple[str, str, str]:
     """
     gate = as_ratio(gate)
     for sign in (">=", "<=", ">", "<"):
-        left, found, right = gate.partition(sign)
-        if found:
+        left, middle, right = gate.partition(sign)
+        if middle:
             left, right = left.strip(), right.strip()
             if left.replace(".", "", 1).replace("-", "", 1).isdigit() or EARLIER_FIRST.fullmatch(left):
                 turned = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}[sign]
@@ -352,12 +354,12 @@ def _change(facts: Facts, record: HistoryRecord) -> dict[str, object]:
 
 def _unusual(facts: Facts, direction: int) -> list[str]:
     """Return the models that moved beyond three of the alarm's standard errors, the furthest first."""
-    found = []
+    names = []
     for model in facts.results.models:
         change = facts.change(model)
         if change is not None and facts.moved(model) == direction:
-            found.append((model not in facts.in_service, -direction * change.value, model))
-    return [model for *_, model in sorted(found)]
+            names.append((model not in facts.in_service, -direction * change.value, model))
+    return [model for *_, model in sorted(names)]
 
 
 def lower(facts: Facts) -> Lead | None:
@@ -385,13 +387,13 @@ def data_changed(facts: Facts) -> Lead | None:
     """Say that the data are other ones: lost rows, a model gone or new, other labels, classes or scores."""
     if not facts.is_audit:
         return None
-    text = _data_fact(facts)
+    text = _data_fact(facts, group="data_changed")
     if text is None:
         return None
     return Lead("data_changed", text, tone="undecided", more={"data": True})
 
 
-def _data_fact(facts: Facts, *, rows: bool = True) -> Message | None:
+def _data_fact(facts: Facts, *, rows: bool = True, group: str = "data") -> Message | None:
     gone = [r.model for r in facts.results.history if r.reference == "accepted" and r.status == "gone"]
     new = [r.model for r in facts.results.history if r.reference == "accepted" and r.status == "new"]
     then = next((r.reference_n for r in facts.accepted.values() if r.reference_n), None)
@@ -408,12 +410,12 @@ def _data_fact(facts: Facts, *, rows: bool = True) -> Message | None:
         return Message("headline.gone", models=tuple(map(visible, gone)), n=len(gone))
     if new:
         return Message("headline.new", models=facts.names(new), n=len(new))
-    for question in DATA_QUESTIONS:
-        found = facts.alarms(question)
-        if found:
-            about = visible(found[0].about)
-            model = facts.name(found[0].about) if found[0].about in facts.results.models else about
-            return Message(f"headline.data.{question}", about=model, what=found[0].text)
+    for question in DATA_QUESTIONS if rows else DATA_QUESTIONS[1:]:
+        alarms = facts.alarms(question)
+        if alarms:
+            about = visible(alarms[0].about)
+            model = facts.name(alarms[0].about) if alarms[0].about in facts.results.models else about
+            return Message(f"headline.{group}.{question}", about=model, what=alarms[0].text)
     return None
 
 
@@ -516,26 +518,48 @@ def data_too(facts: Facts, lead: Lead) -> Message | None:
     """Say that the data changed as well; beside lost rows, where the model in service stands."""
     if lead.code in ("alarm", "lower", "higher", "gate_failed", "no_alarm"):
         counted = lead.code == "gate_failed" and split(str(lead.more.get("gate", "")))[0] == "n"
-        found = _data_fact(facts, rows=not counted) if facts.is_audit else None
-        if found is not None:
-            return Message("headline.data_too", fact=found)
+        fact = _data_fact(facts, rows=not counted) if facts.is_audit else None
+        if fact is not None:
+            return Message("headline.data_too", fact=fact)
+        if counted and facts.is_audit:
+            return _no_alarm_on(facts)
     if lead.code == "alarm" and lead.first is not None and lead.first not in facts.in_service:
-        standing = [
-            m for m in facts.in_service if m in facts.accepted and facts.accepted[m].difference is not None
-        ]
-        if standing:
-            return Message(
-                "headline.no_alarm_on", model=facts.name(standing[0]), **_since(facts, standing[0])
-            )
+        return _no_alarm_on(facts)
     if lead.code == "data_changed":
-        standing = [
-            m for m in facts.in_service if m in facts.accepted and facts.accepted[m].difference is not None
-        ]
-        if standing and not facts.alarms("worse", "worse_this_run"):
-            return Message(
-                "headline.no_alarm_on", model=facts.name(standing[0]), **_since(facts, standing[0])
-            )
+        quiet, behind = _no_alarm_on(facts), _new_and_behind(facts)
+        if quiet is None or behind is None:
+            return quiet or behind
+        return Message("headline.and_behind", text=behind, behind=quiet)
     return None
+
+
+def _no_alarm_on(facts: Facts) -> Message | None:
+    """Say that there is no alarm about the model in service, with its values; None where there is one, or no value."""
+    standing = next(
+        (m for m in facts.in_service if m in facts.accepted and facts.accepted[m].difference is not None),
+        None,
+    )
+    if standing is None or standing in {r.about for r in facts.alarms("worse", "worse_this_run")}:
+        return None
+    return Message("headline.no_alarm_on", model=facts.name(standing), **_since(facts, standing))
+
+
+def _new_and_behind(facts: Facts) -> Message | None:
+    """Name the new model that is furthest behind the baseline, where that is decided."""
+    if facts.baseline is None or facts.baseline not in facts.ranked:
+        return None
+    new = [r.model for r in facts.results.history if r.reference == "accepted" and r.status == "new"]
+    pairs = {m: p for m in new if m in facts.ranked and (p := facts.pair(facts.baseline, m)) is not None}
+    behind = [m for m, p in pairs.items() if p.decided and p.ahead]
+    if not behind:
+        return None
+    model = max(behind, key=lambda m: (abs(pairs[m].by.value), m))
+    assert facts.primary is not None
+    return Message(
+        f"headline.behind_baseline{facts.loss(facts.primary)}_by",
+        first=facts.name(facts.baseline), second=facts.name(model), metric=facts.words(facts.primary),
+        by=size(pairs[model]),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -557,6 +581,7 @@ CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     InRoom("costs"),
     turns_round,
     never_found,
+    InRoom("attempts"),
     otherwise,
     opposite_attempts,
     InRoom("algorithms"),

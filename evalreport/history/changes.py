@@ -31,12 +31,12 @@ def changes(before: JsonObject, after: JsonObject) -> tuple[Change, ...]:
     >>> changes({"n": 500, "options": {"seed": 0}}, {"n": 480, "options": {"seed": 0}})
     (Change(kind='data', what='n', before=500, after=480),)
     """
-    found: list[Change] = []
+    differences: list[Change] = []
     for kind, read in READERS:
         old, new = read(before), read(after)
         differing = (name for name in sorted({*old, *new}) if old.get(name) != new.get(name))
-        found += [Change(kind, name, old.get(name), new.get(name)) for name in differing]
-    return tuple(found)
+        differences += [Change(kind, name, old.get(name), new.get(name)) for name in differing]
+    return tuple(differences)
 
 
 def _data(results: JsonObject) -> JsonObject:

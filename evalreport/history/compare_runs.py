@@ -408,11 +408,11 @@ def _pair_by_pair(
     now = Present(evaluate(loaded, options=plain), analysed(loaded), plain)
     compared = [v for v in values if v.primary and v.within is None and v.judgement != "same predictions"]
     quantity = parse(shown, loaded.task, loaded.classes)
-    found = {v.model: change_since(then, now, v.model, quantity) for v in compared}
-    p_values = {model: change.p_value for model, change in found.items() if change.p_value is not None}
+    changes_of = {v.model: change_since(then, now, v.model, quantity) for v in compared}
+    p_values = {model: change.p_value for model, change in changes_of.items() if change.p_value is not None}
     adjusted = dict(zip(p_values, adjust(list(p_values.values()), "holm"), strict=True))
     return tuple(
-        _with_pair(v, found[v.model], adjusted.get(v.model), new.content) if v in compared else v
+        _with_pair(v, changes_of[v.model], adjusted.get(v.model), new.content) if v in compared else v
         for v in values
     )
 

@@ -165,8 +165,8 @@ def migrate(connection: Connection) -> int:
 
     The caller holds a transaction that keeps other writers out.
     """
-    found = found_version(connection)
-    for step in STEPS[found:]:
+    version = found_version(connection)
+    for step in STEPS[version:]:
         try:
             step(connection)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, zlib.error) as error:
@@ -174,11 +174,11 @@ def migrate(connection: Connection) -> int:
                 f"a run of the history is damaged ({type(error).__name__}), so that its tables cannot be brought up to"
                 " date: restore the database from a copy"
             ) from error
-    if found < VERSION:
+    if version < VERSION:
         table = schema().schema
         connection.execute(table.delete())
         connection.execute(table.insert().values(version=VERSION))
-    return found
+    return version
 
 
 def to_version_1(connection: Connection) -> None:

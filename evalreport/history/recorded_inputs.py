@@ -69,7 +69,7 @@ def _state(row: JsonObject, relative: str, folder: Path) -> InputState:
     try:
         if not file.is_file():
             return InputState(path, "missing", recorded, why=Message("verify.no_file", path=str(file)))
-        found = digest(file)
+        state_digest = digest(file)
     except OSError as error:
         return InputState(path, "missing", recorded, why=plain(f"{file}: {error.strerror}"))
-    return InputState(path, "unchanged" if found == recorded else "changed", recorded, found)
+    return InputState(path, "unchanged" if state_digest == recorded else "changed", recorded, state_digest)

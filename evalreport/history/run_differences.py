@@ -230,9 +230,9 @@ def _paired(today: Predictions, earlier: Predictions, quantity: Quantity, option
     how = Message("since.paired", n=today.n_examples)
     if changed:
         how = parts(how, Message("since.truths_changed", n=changed))
-    found = _of(compare(sample, [quantity], plain)[0], plain, values, how=how)
+    change = _of(compare(sample, [quantity], plain)[0], plain, values, how=how)
     alike = not changed and _same_answers(today.models[0], earlier.models[0])
-    return replace(found, same_answers=alike, n=today.n_examples)
+    return replace(change, same_answers=alike, n=today.n_examples)
 
 
 def _same_answers(now: ModelOutputs, then: ModelOutputs) -> bool:
@@ -261,8 +261,8 @@ def _as_samples(
     how = Message("since.overlapping", **sizes, n=shared) if shared else Message("since.apart", **sizes)
     if why is not None:
         how = parts(how, why)
-    found = _of(compare_apart(samples, [quantity], plain)[0], plain, values, how=how)
-    return replace(found, sizes=(sizes["then"], sizes["now"]) if why is None else None)
+    change = _of(compare_apart(samples, [quantity], plain)[0], plain, values, how=how)
+    return replace(change, sizes=(sizes["then"], sizes["now"]) if why is None else None)
 
 
 def _of(comparison: Comparison, options: Options, values: tuple[float, ...], *, how: Text) -> ModelChange:
@@ -386,8 +386,8 @@ def _texts(predictions: Predictions) -> Any:
 
 def _row_numbers(reference: Reference, now: Present) -> bool:
     """Return whether the ids of a run are row numbers, which do not identify examples in another run."""
-    found = [*_plain_rows(now.results.found), *reference.results["found"]]
-    return any((record["what"], record["value"]) == ("ids", "row numbers") for record in found)
+    notes = [*_plain_rows(now.results.found), *reference.results["found"]]
+    return any((record["what"], record["value"]) == ("ids", "row numbers") for record in notes)
 
 
 def _truths_changed(today: Predictions, earlier: Predictions) -> int:
@@ -408,20 +408,20 @@ def _recoded_numbers(
     numbers: Mapping[str, Floats], known: Sequence[int], n_classes: int
 ) -> dict[str, Floats]:
     """Number the sums of labels, and the members of sets, by the codes of both runs; those of other labels are 0."""
-    found: dict[str, Floats] = {}
+    columns: dict[str, Floats] = {}
     for name, values in numbers.items():
         begins, _, code = name.partition("@")
         if begins in (*SUMS, "in") and code:
-            found |= (
+            columns |= (
                 {of_label(begins, k): np.zeros_like(values) for k in range(n_classes)} if code == "0" else {}
             )
         else:
-            found[name] = values
+            columns[name] = values
     for name, values in numbers.items():
         begins, _, code = name.partition("@")
         if begins in (*SUMS, "in") and code:
-            found[of_label(begins, known[int(code)])] = values
-    return found
+            columns[of_label(begins, known[int(code)])] = values
+    return columns
 
 
 def _recoded(predictions: Predictions, classes: tuple[str, ...]) -> Predictions:

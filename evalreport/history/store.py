@@ -107,18 +107,18 @@ def runs(history: History, series: str | None = None, *, damaged: list[str] | No
 
     table = schema().runs
     query = select(*_facts()).order_by(table.c.id)
-    found = []
+    runs_of_series = []
     with reading(history) as connection:
         # A run whose series is damaged may be of this one.
         own = None if damaged is not None else series
         for row in connection.execute(_of_series(query, table, own)):
             try:
-                found.append(_run(row))
+                runs_of_series.append(_run(row))
             except HistoryError as error:
                 if damaged is None:
                     raise
                 damaged.append(f"{history.name}: {error}")
-    return [run for run in found if series is None or run.series == series]
+    return [run for run in runs_of_series if series is None or run.series == series]
 
 
 def run_with(history: History, run_id: int) -> Run:
@@ -130,10 +130,10 @@ def run_with(history: History, run_id: int) -> Run:
         There is no such run.
     """
     with reading(history) as connection:
-        found = find(connection, run_id)
-    if found is None:
+        run = find(connection, run_id)
+    if run is None:
         raise _no_run(history, run_id)
-    return found
+    return run
 
 
 def _no_run(history: History, run_id: int) -> UsageError:
@@ -161,13 +161,13 @@ def acceptances(history: History, series: str | None = None) -> list[Acceptance]
     table = schema().acceptances
     query = select(table.c.series, table.c.run_id, table.c.time, table.c.note).order_by(table.c.id)
     with reading(history) as connection:
-        found = [Acceptance(*row) for row in connection.execute(_of_series(query, table, series))]
-    for pin in found:
+        accepted = [Acceptance(*row) for row in connection.execute(_of_series(query, table, series))]
+    for pin in accepted:
         if not isinstance(pin.run_id, int) or not all(
             isinstance(x, str) for x in (pin.series, pin.time, pin.note)
         ):
             raise _damaged("the log of accepted runs is damaged")
-    return found
+    return accepted
 
 
 def results_of(history: History, run_id: int) -> bytes:
@@ -427,10 +427,10 @@ def accept(history: History, *run_ids: int, time: str, note: str = "") -> list[R
         raise UsageError(f"runs of one series are accepted together; these are of {', '.join(names)}")
     (series,) = names
     with writing(history, lock=series_key(series, "write")) as connection:
-        found = [find(connection, run_id) for run_id in chosen]
-        runs = [run for run in found if run is not None]
+        accepted = [find(connection, run_id) for run_id in chosen]
+        runs = [run for run in accepted if run is not None]
         if len(runs) < len(chosen):
-            gone = chosen[found.index(None)]
+            gone = chosen[accepted.index(None)]
             raise UsageError(f"{history.name} holds no run {gone} any more")
         if standing_of(connection, series).accepted != tuple(chosen):
             _accept(connection, series, chosen, time=time, note=note)

@@ -72,13 +72,13 @@ def read_summary(text: object) -> JsonObject:
     if not isinstance(text, str):
         raise ValueError("its summary is no text")
     try:
-        found = json.loads(text, object_pairs_hook=with_each_key_once, parse_constant=lambda _: None)
+        parsed = json.loads(text, object_pairs_hook=with_each_key_once, parse_constant=lambda _: None)
     except RecursionError:
         raise ValueError("its summary is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"its summary is no JSON ({str(error)[:80]})") from None
-    converted(found, Summary)
-    evidence: JsonObject = found.get("evidence") or {}
+    converted(parsed, Summary)
+    evidence: JsonObject = parsed.get("evidence") or {}
     counts = (evidence.get("look", 0), evidence.get("compared", 0), evidence.get("horizon") or 1)
     if (
         not 0 <= min(counts) <= max(counts) <= MOST_RUNS
@@ -86,4 +86,4 @@ def read_summary(text: object) -> JsonObject:
         or not all(map(_DIGEST.fullmatch, evidence.get("ids", ())))
     ):
         raise ValueError("its evidence is none")
-    return {"n": 0, "primary_metric": "", **found, "values": found.get("values") or {}}
+    return {"n": 0, "primary_metric": "", **parsed, "values": parsed.get("values") or {}}

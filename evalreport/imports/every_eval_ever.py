@@ -79,13 +79,13 @@ def import_every_eval_ever(
     UsageError
         Two evaluations of one model, or names that do not fit the models.
     """
-    found = [one for place, path in enumerate(paths) for one in _found(place, path)]
-    found = once(named([one for one in found if not tasks or one.task in tasks], paths, models), runs)
-    if not found:
+    sources = [one for place, path in enumerate(paths) for one in _found(place, path)]
+    sources = once(named([one for one in sources if not tasks or one.task in tasks], paths, models), runs)
+    if not sources:
         which = f" of {', '.join(tasks)}" if tasks else ""
         raise InputError(f"there is no instance file{which}", file=str(paths[0]), expected=_EXPECTED)
     outcome = metric or METRICS[0]
-    by_hash = _matched_by_hash(found)
+    by_hash = _matched_by_hash(sources)
     rows = [
         Row(
             one.model,
@@ -96,11 +96,11 @@ def import_every_eval_ever(
             _costs(sample.content),
             _text(sample.content),
         )
-        for one in found
+        for one in sources
         for sample in one.source
     ]
     how = Message("imported.by_column", column="sample_hash" if by_hash else "sample_id")
-    return as_table(rows, [*read_from(found), Message("imported.outcome", name=outcome), how])
+    return as_table(rows, [*read_from(sources), Message("imported.outcome", name=outcome), how])
 
 
 def _found(place: int, given: Path) -> Iterator[Found[list[_Sample]]]:

@@ -96,15 +96,15 @@ def import_inspect(
     UsageError
         Several scorers and none was named, or two logs of one model and task.
     """
-    found = [_found(place, path, log) for place, given in enumerate(paths) for path, log in _logs(given)]
-    found = once(named(found, paths, models), runs)
-    if not found:
+    logs = [_found(place, path, log) for place, given in enumerate(paths) for path, log in _logs(given)]
+    logs = once(named(logs, paths, models), runs)
+    if not logs:
         raise InputError("there is no log", file=str(paths[0]), expected=_EXPECTED)
-    outcome = _scorer([one.source for one in found], scorer, gold)
+    outcome = _scorer([one.source for one in logs], scorer, gold)
     rows: list[Row] = []
     asked: dict[tuple[str, str], tuple[str, Path]] = {}
-    said = [*read_from(found), Message("imported.outcome", name=outcome)]
-    for one in found:
+    said = [*read_from(logs), Message("imported.outcome", name=outcome)]
+    for one in logs:
         log = one.source
         for sample in sorted(log.samples, key=lambda sample: (str(sample["id"]), str(sample.get("epoch")))):
             example = str(sample["id"])

@@ -129,7 +129,13 @@ def import_lm_eval(
     _refuse_mixture(rows)
     table = as_table(rows, [*files, *sorted(notes, key=str)])
     unit = next((unit for unit in _PERPLEXITIES.values() if f"nats_per_{unit}" in table.columns), None)
-    return table if unit is None else replace(table, options=_options(unit))
+    if unit is not None:
+        return replace(table, options=_options(unit))
+    return (
+        replace(table, options=("-m", "mcc"))
+        if Message("imported.labels_in_pairs", name="mcc") in notes
+        else table
+    )
 
 
 def _options(unit: str) -> tuple[str, ...]:
@@ -151,13 +157,13 @@ def _meaning(row: Row, name: str, filter_name: str) -> Message:
 
 def _logs(place: int, path: Path) -> list[Found[Log]]:
     if path.is_dir():
-        found = sorted(path.rglob("samples_*.jsonl"))
+        files = sorted(path.rglob("samples_*.jsonl"))
     elif path.is_file():
-        found = [path]
+        files = [path]
     else:
         raise InputError("there is no such file or folder", file=str(path), expected=_EXPECTED)
     logs = []
-    for file in found:
+    for file in files:
         match = NAME.fullmatch(file.name)
         task, date = (match["task"], match["date"] or "") if match else (file.stem, "")
         model = file.absolute().parent.name
@@ -227,12 +233,12 @@ def _filtered(samples: list[Sample], name: str | None) -> list[Sample]:
 def _examples(samples: Sequence[Sample]) -> list[str]:
     """Return the id of each sample of a log: the digest of its document, numbered if it occurs again."""
     counts: dict[str, int] = {}
-    found = []
+    examples = []
     for sample in samples:
         name = sample.document[:_DIGITS]
         counts[name] = counts.get(name, 0) + 1
-        found.append(name if counts[name] == 1 else f"{name}-{counts[name]}")
-    return found
+        examples.append(name if counts[name] == 1 else f"{name}-{counts[name]}")
+    return examples
 
 
 def _check_question(questions: Questions, sample: Sample, example: str, *, prompts_differ: bool) -> None:

@@ -107,8 +107,8 @@ def import_mlflow(
         raise UsageError(
             "--target contradicts --outcome and --gold: truth and answer, or a judgement of the answer"
         )
-    found = [one for place, path in enumerate(paths) for one in _found(place, str(path), experiment)]
-    chosen = named(found, paths, models)
+    runs_read = [one for place, path in enumerate(paths) for one in _found(place, str(path), experiment)]
+    chosen = named(runs_read, paths, models)
     loaded = [(one, one.source()) for one in chosen]
     without = [one for one, table in loaded if table is None]
     read = [(one, table) for one, table in loaded if table is not None]
@@ -238,30 +238,30 @@ def _is_input(name: str, answered: str | None) -> bool:
 
 def _costs(table: Table, row: Sequence[object]) -> dict[str, float | None]:
     """Return what an answer cost, by the columns that say it."""
-    found: dict[str, float | None] = {}
+    costs: dict[str, float | None] = {}
     for name, columns in COSTS.items():
         known = next(((column, factor) for column, factor in columns if column in table.columns), None)
         value = None if known is None else cost_of(row[table.columns.index(known[0])])
-        found[name] = None if known is None or value is None else value * known[1]
-    return found
+        costs[name] = None if known is None or value is None else value * known[1]
+    return costs
 
 
 def _metadata(table: Table, row: Sequence[object], kept: Sequence[str]) -> dict[str, object]:
     """Return the fields of a row's question, those of a structured one by their names."""
-    found: dict[str, object] = {}
+    columns: dict[str, object] = {}
     for name in kept:
         value = row[table.columns.index(name)]
-        found |= value if isinstance(value, dict) else {name: value}
-    return found
+        columns |= value if isinstance(value, dict) else {name: value}
+    return columns
 
 
 def _only_judgement(table: Table) -> str | None:
     # A scorer's values include expectations, which are no judgements.
-    found = [name for name in table.columns if name.endswith(JUDGED) and name not in TARGETS]
-    found = found or [name for name in table.columns if name.endswith(BY_PEOPLE)]
-    if len(found) > 1:
-        raise UsageError(f"{table.file}: rows are judged by {', '.join(found)}: name one with --outcome")
-    return found[0] if found else None
+    judged = [name for name in table.columns if name.endswith(JUDGED) and name not in TARGETS]
+    judged = judged or [name for name in table.columns if name.endswith(BY_PEOPLE)]
+    if len(judged) > 1:
+        raise UsageError(f"{table.file}: rows are judged by {', '.join(judged)}: name one with --outcome")
+    return judged[0] if judged else None
 
 
 def _judgements(table: Table, name: str, option: str) -> list[float | None]:

@@ -163,10 +163,10 @@ def _client(address: str) -> Untyped:
     uri = f"file:{quote(str(path.absolute()))}?mode=ro"
     with _asking(address), contextlib.closing(sqlite3.connect(uri, uri=True)) as database:
         # A view may have rows without end.
-        found = database.execute(
+        rows = database.execute(
             "SELECT name FROM sqlite_master WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'"
         )
-        for (name,) in found:
+        for (name,) in rows:
             raise InputError(f"{name} is not a plain table", file=address, expected="a database of MLflow")
     with _asking(address):
         return MlflowClient(f"sqlite:///{uri}&uri=true")

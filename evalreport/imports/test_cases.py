@@ -54,9 +54,9 @@ def import_deepeval(
     UsageError
         Names that do not fit the models.
     """
-    found = [one for place, path in enumerate(paths) for one in _runs(place, path)]
-    found = once(named(found, paths, models), runs)
-    known = {name for one in found for case in one.source for name in _metrics(case)}
+    runs_read = [one for place, path in enumerate(paths) for one in _runs(place, path)]
+    runs_read = once(named(runs_read, paths, models), runs)
+    known = {name for one in runs_read for case in one.source for name in _metrics(case)}
     if metric is not None and metric not in known:
         raise _no_metric(metric, paths, f"one of {', '.join(sorted(known)) or 'no metrics'}")
     rows = [
@@ -70,11 +70,11 @@ def import_deepeval(
             _costs_of_case(case),
             _asked(case.get("input") or case.get("scenario") or _first_turn(case)),
         )
-        for one in found
+        for one in runs_read
         for case in one.source
     ]
-    several = any("turns" in case for one in found for case in one.source)
-    return _judged(found, rows, metric, _OF_CONVERSATIONS if several else _ASKED)
+    several = any("turns" in case for one in runs_read for case in one.source)
+    return _judged(runs_read, rows, metric, _OF_CONVERSATIONS if several else _ASKED)
 
 
 def import_promptfoo(
@@ -98,13 +98,13 @@ def import_promptfoo(
     UsageError
         Names that do not fit the models.
     """
-    found = [
+    cases = [
         Found(place, model, str(path), results)
         for place, path in enumerate(paths)
         for model, results in _by_model(path).items()
     ]
-    found = once(named(found, paths, models))
-    known = {name for one in found for result in one.source for name in part_of(result, "namedScores")}
+    cases = once(named(cases, paths, models))
+    known = {name for one in cases for result in one.source for name in part_of(result, "namedScores")}
     if metric is not None and metric != "score" and metric not in known:
         raise _no_metric(metric, paths, f"score, or one of {', '.join(sorted(known)) or 'no named metrics'}")
     rows = [
@@ -121,11 +121,11 @@ def import_promptfoo(
             _costs(result),
             _described(part_of(result, "testCase")),
         )
-        for one in found
+        for one in cases
         for result in one.source
     ]
-    imported = _judged(found, rows, metric, _TESTED)
-    errors = sum(_failed(result) for one in found for result in one.source)
+    imported = _judged(cases, rows, metric, _TESTED)
+    errors = sum(_failed(result) for one in cases for result in one.source)
     return (
         replace(imported, notes=(*imported.notes, Message("imported.errors", n=errors)))
         if errors
@@ -230,14 +230,14 @@ def _tokens(given: Record) -> float | None:
 
 def _price(call: Record) -> float | None:
     """Return the tokens of a call times their prices."""
-    found = []
+    prices = []
     for side in ("Input", "Output"):
         tokens, price = (
             cost_of(call.get(f"{side.lower()}TokenCount")),
             cost_of(call.get(f"costPer{side}Token")),
         )
-        found.append(None if tokens is None or price is None else tokens * price)
-    return _added(found)
+        prices.append(None if tokens is None or price is None else tokens * price)
+    return _added(prices)
 
 
 def _added(values: Sequence[float | None]) -> float | None:

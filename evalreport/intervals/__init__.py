@@ -13,6 +13,8 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     student,
     sums,
     two_sets,
+    chosen_thresholds,
+    weighted,
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
 from evalreport.intervals.leaders import recommended
@@ -26,6 +28,7 @@ __all__ = [
     "all_intervals",
     "at_rates",
     "calibration",
+    "chosen_thresholds",
     "clusters",
     "costs",
     "label_tables",
@@ -42,4 +45,5 @@ __all__ = [
     "student",
     "sums",
     "two_sets",
+    "weighted",
 ]

@@ -91,10 +91,10 @@ def line_intercept(estimate: Estimate, level: float) -> Bounds:
 )
 def debiased_squares(estimate: Estimate, level: float) -> Bounds:
     """Roots of the limits of the squared error that chance does not inflate: all that its own variance allows."""
-    found = _risks(estimate).bins
-    if found is None:
+    bins = _risks(estimate).bins
+    if bins is None:
         return Bounds(None, None, estimate.metric.scale.undefined)
-    low, high = squared_error_limits(found, level)
+    low, high = squared_error_limits(bins, level)
     return Bounds(math.sqrt(low), math.sqrt(high))
 
 

@@ -57,7 +57,7 @@ def from_class_recalls(estimate: Estimate, table: Table, level: float) -> Bounds
 def _moved(table: Floats, k: int, level: float) -> list[Floats]:
     """Return the tables in which class k's recall sits at a Wilson limit, one for each class its errors go to."""
     total, right = table[k].sum(), table[k, k]
-    found = []
+    moved = []
     for limit in wilson_limits(right, total, level):
         errors = table[k].copy()
         errors[k] = 0
@@ -68,8 +68,8 @@ def _moved(table: Floats, k: int, level: float) -> list[Floats]:
             row[k] = total * limit
             changed = table.copy()
             changed[k] = row
-            found.append(changed)
-    return found
+            moved.append(changed)
+    return moved
 
 
 def _receivers(n_classes: int, k: int) -> list[int]:
@@ -299,8 +299,12 @@ def _of_no_width(interval: Interval, reason: Message | None = None) -> Interval:
 def leads_as_proportion(estimate: Estimate, first: Interval) -> bool:
     """Say whether the leading interval is that of a proportion of independent examples that count the same."""
     method = INTERVALS[first.method]
-    found = estimate.evidence
-    if not isinstance(found, Proportion) or not found.trials or estimate.metric.scale.affine_of is not None:
+    evidence = estimate.evidence
+    if (
+        not isinstance(evidence, Proportion)
+        or not evidence.trials
+        or estimate.metric.scale.affine_of is not None
+    ):
         return False
     return Proportion in method.of and missing(method, estimate) is None
 

@@ -11,6 +11,8 @@ from evalreport.schema.metrics import Interval
 
 SMALLEST_ALPHA = 1e-12
 """No interval is computed at a level nearer to 1 than this."""
+AT_THE_VALUE = -1e-300
+"""The room of an interval with a limit at the value."""
 
 
 def level_where(limits: Callable[[float], Interval], meets: float = 0.0) -> float | None:
@@ -48,18 +50,16 @@ def level_where(limits: Callable[[float], Interval], meets: float = 0.0) -> floa
     # Replicates of equal values differ by rounding, which depends on the unit of measurement.
     rounding = 1e-12 * (usual.high - usual.low)
 
-    def outside(alpha: float) -> float:
-        interval = limits(1 - alpha)
+    def room(interval: Interval) -> float:
         if interval.low is None or interval.high is None:
             return -math.inf
         gap = max(interval.low - meets, meets - interval.high)
-        return (
-            gap if gap > rounding else min(-abs(gap), -1e-300)
-        )  # a limit at the value itself does not leave it out
+        # A limit at the value itself does not leave it out.
+        return gap if abs(gap) > rounding else AT_THE_VALUE
 
     # The gap is nearly a straight line of the normal quantile: it falls by half a width on the way from 0 to 1.96.
-    nearly = outside(0.05) / (usual.high - usual.low) * 2 if usual.high > usual.low else None
-    return smallest_alpha(outside, 0.05, nearly=nearly)
+    nearly = room(usual) / (usual.high - usual.low) * 2 if usual.high > usual.low else None
+    return smallest_alpha(lambda alpha: room(limits(1 - alpha)), 0.05, room_there=room(usual), nearly=nearly)
 
 
 def smallest_alpha(
@@ -68,6 +68,7 @@ def smallest_alpha(
     *,
     smallest: float = SMALLEST_ALPHA,
     largest: float = 0.999,
+    room_there: float | None = None,
     nearly: float | None = None,
 ) -> float:
     """Return the smallest alpha at which an interval of level 1 - alpha fulfils a condition; 1 where none does.
@@ -79,16 +80,19 @@ def smallest_alpha(
     at
         The alpha that is decided at: the answer is at or below it exactly where the condition holds there, even where
         limits change their method on the way.
+    room_there
+        The room at ``at``, if it is known.
     nearly
         By which part of its normal quantile the answer's is larger than that of ``at``, if that can be guessed.
     """
+    decided, least, most = (normal_quantile(1 - alpha / 2) for alpha in (at, largest, smallest))
 
     @cache
     def by_normal_quantile(z: float) -> float:
         """Return the room at an alpha, which is nearly a straight line of its normal quantile."""
-        return max(min(room(2 * normal_tail(z)), 1e300), -1e300)
+        there = room_there if z == decided and room_there is not None else room(2 * normal_tail(z))
+        return max(min(there, 1e300), -1e300)
 
-    decided, least, most = (normal_quantile(1 - alpha / 2) for alpha in (at, largest, smallest))
     if nearly is not None and decided * (1 + nearly) < most:
         z = _by_secants(by_normal_quantile, decided, decided * (1 + nearly))
         if z is not None and least < z < most:
@@ -97,25 +101,29 @@ def smallest_alpha(
     if by_normal_quantile(decided) >= 0:
         if by_normal_quantile(most) >= 0:
             return smallest
-        return min(2 * normal_tail(root(by_normal_quantile, decided, most, tolerance=1e-11)), at)
+        return min(2 * normal_tail(root(by_normal_quantile, decided, most, tolerance=1e-9)), at)
     if by_normal_quantile(least) < 0:
         return 1.0
-    crossing = 2 * normal_tail(root(by_normal_quantile, least, decided, tolerance=1e-11))
+    crossing = 2 * normal_tail(root(by_normal_quantile, least, decided, tolerance=1e-9))
     return min(max(crossing, math.nextafter(at, 1)), 1.0)
 
 
 def _by_secants(function: Callable[[float], float], first: float, second: float) -> float | None:
-    """Return the root that secants lead to in a few steps; None where they do not, as with limits that jump."""
+    """Return the root of a falling function that secants lead to; None where they do not, as with limits that jump.
+
+    The error of a secant's root is about the product of the errors of the two before it.
+    """
     at_first = function(first)
-    for _ in range(6):
+    for _ in range(7):
         at_second = function(second)
-        if at_second == at_first:
+        if at_second == AT_THE_VALUE:
+            return second if function(second * (1 - 1e-9)) > 0 else None
+        if (at_second - at_first) * (second - first) >= 0:
             return None
         following = second - at_second * (second - first) / (at_second - at_first)
         if not 0 < following < 10:
             return None
-        if abs(following - second) <= 1e-11:
-            below, above = following * (1 - 1e-9), following * (1 + 1e-9)
-            return following if function(below) >= 0 > function(above) else None
+        if abs(following - second) <= 1e-5 and abs((following - second) * (second - first)) <= 1e-12:
+            return following
         first, at_first, second = second, at_second, following
     return None

@@ -65,12 +65,12 @@ def plus_four(estimate: Estimate, level: float) -> Bounds:
         return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
     added = 2 / len(table.rows) * made_up_share(level)
     smoothed = table.with_made_up(right=added, wrong=added / others)
-    found = table.at_made_up(right=added, wrong=added / others)
-    slopes = found.slopes()
+    shifted = table.at_made_up(right=added, wrong=added / others)
+    slopes = shifted.slopes()
     # The mean derivative is 0 up to rounding where the value does not grow with the number of examples.
     mean = float((smoothed * slopes).sum() / smoothed.sum())
     error = math.sqrt(float((smoothed * (slopes - mean) ** 2).sum()))
-    return _around(found.value, error, n - 1, estimate.value, level)
+    return _around(shifted.value, error, n - 1, estimate.value, level)
 
 
 def _of_order(found: Ordered, value: float, level: float) -> Bounds:
@@ -114,20 +114,20 @@ def plus_two(difference: Difference, level: float) -> Bounds:
     its class) this is one example more in each discordant cell. There are n - 1 degrees of freedom, n without the
     made-up examples. The area under the ROC curve of two scores alone is the balanced accuracy of these labels.
     """
-    found = difference.evidence
-    if isinstance(found, PairedProportion):
-        return _of_shares([found.table], difference.value, level)
-    if isinstance(found, PairedRanking):
-        return _of_shares(_agreement_by_class(found), difference.value, level)
-    if isinstance(found, PairedOrdered):
-        return _of_orders(found.a, found.b, difference.value, level)
-    assert isinstance(found, PairedLabels)
-    if found.within_class is not None:
-        return _of_shares([found.within_class], difference.value, level)
+    evidence = difference.evidence
+    if isinstance(evidence, PairedProportion):
+        return _of_shares([evidence.table], difference.value, level)
+    if isinstance(evidence, PairedRanking):
+        return _of_shares(_agreement_by_class(evidence), difference.value, level)
+    if isinstance(evidence, PairedOrdered):
+        return _of_orders(evidence.a, evidence.b, difference.value, level)
+    assert isinstance(evidence, PairedLabels)
+    if evidence.within_class is not None:
+        return _of_shares([evidence.within_class], difference.value, level)
     first, second = difference.a.table, difference.b.table
     assert first is not None
     assert second is not None
-    return _of_tables(first, second, found.cells, difference.value, level)
+    return _of_tables(first, second, evidence.cells, difference.value, level)
 
 
 def _of_tables(first: Table, second: Table, cells: Cells, difference: float, level: float) -> Bounds:

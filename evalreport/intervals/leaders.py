@@ -13,6 +13,7 @@ from evalreport.intervals.registry import INTERVALS, Value, missing
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
+    AtChosen,
     EffectiveProportion,
     PairedLabels,
     PairedOrdered,
@@ -110,6 +111,11 @@ def in_a_range(estimate: Value) -> bool:
     return all(map(math.isfinite, estimate.range))
 
 
+def no_mean(estimate: Value) -> bool:
+    """Whether the metric is no mean over the examples."""
+    return not estimate.metric.is_mean
+
+
 @dataclass(frozen=True, slots=True)
 class Leader:
     """One row of the table of leading intervals.
@@ -138,6 +144,7 @@ LEADERS: tuple[Leader, ...] = (
     Leader("hodges_lehmann", "data sets", Difference),
     Leader("newcombe_independent", of=TwoProportions),
     Leader("square_and_add", OWN_TEST_SETS, Difference),
+    Leader("rechosen", of=AtChosen),
     Leader(of_sampling, ORDERED),
     Leader(general, ORDERED),
     Leader(first_of_metric, of=Risks),
@@ -150,6 +157,9 @@ LEADERS: tuple[Leader, ...] = (
     Leader("wilson", "weighted examples", EffectiveProportion),
     Leader("weighted_wilson", "weighted examples", WeightedF1),
     Leader("cluster_wilson", "clusters", Estimate),
+    Leader("t_or_hall_df", "clusters", Estimate),
+    Leader("hall_df", "weighted examples", Estimate),
+    Leader("weighted_logit", "weighted examples", Estimate, where=no_mean),
     Leader(of_sampling),
     Leader(general, UNLIKE),
     Leader("plus_two", of=PairedProportion),

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from evalreport.engine.counts import by_kurtosis
 from evalreport.engine.distributions import log, powers, t_quantile
 from evalreport.intervals.proportions import ValueLimits
 from evalreport.intervals.rankings import mover
@@ -27,6 +28,7 @@ HALL = "Hall (1992), J R Stat Soc B 54:221, the monotone cubic transformation"
 KURTOSIS = "degrees of freedom by the kurtosis: Satterthwaite (1946), Biometrics Bull 2:110"
 OUTER_LIMITS = f"{HALL}; {KURTOSIS}; the outer limits of both are our own combination (docs/coverage.md)"
 OF_LOSSES = (*EXAMPLES_ALIKE, "one_set", "no_difference_of_roots", "losses")
+WEIGHTED_TOO = ("some_interval", "one_task", "independent_or_weighted", "one_set", "losses")
 
 
 # --- one model ------------------------------------------------------------------------------------------------------
@@ -42,32 +44,35 @@ def hall(estimate: Estimate | Difference, level: float) -> Bounds:
     return _hall(estimate, level, estimate.df)
 
 
-@interval("Student's t, skewness and tails", of=Estimate, needs=OF_LOSSES, source=f"{HALL}; {KURTOSIS}")
+@interval("Student's t, skewness and tails", of=Estimate, needs=WEIGHTED_TOO, source=f"{HALL}; {KURTOSIS}")
 def hall_df(estimate: Estimate, level: float) -> Bounds:
-    """Mean of losses by Hall's map of Student's t, with degrees of freedom by the kurtosis of the losses."""
+    """Mean of losses by Hall's map of Student's t, with degrees of freedom by the kurtosis of the losses.
+
+    Under weights skewness and kurtosis are those of the weighted contributions w (loss - mean), and the degrees of
+    freedom are at most Kish's effective number of examples less one.
+    """
     return _hall(estimate, level, _df(estimate))
 
 
 @interval(
     "Student's t, or with skewness and tails",
     of=Estimate,
-    needs=OF_LOSSES,
+    needs=WEIGHTED_TOO,
     source=OUTER_LIMITS,
 )
 def t_or_hall_df(estimate: Estimate, level: float) -> Bounds:
-    """Mean of losses: the outer limits of Student's t and of Hall's map with degrees of freedom by the kurtosis."""
+    """Mean of losses: the outer limits of Student's t and of Hall's map with degrees of freedom by the kurtosis.
+
+    Of weighted clusters both have the error and the degrees of freedom of ``weighted_t``.
+    """
     return _outer(_student(estimate, level, estimate.df), _hall(estimate, level, _df(estimate)))
 
 
 def _df(value: Estimate | Difference) -> float | None:
-    """Return min(n - 1, 2 n / (kurtosis - 1)); n - 1 where the kurtosis is not known."""
+    """Return min(n - 1, 2 n / (kurtosis - 1)), under weights Kish's n - 1; that alone where no kurtosis is known."""
     if value.df is None or value.kurtosis is None:
         return value.df
-    return _degrees(value.sampling.n_examples, value.kurtosis)
-
-
-def _degrees(n: int, kurtosis: float) -> float:
-    return n - 1.0 if 2 * n >= (kurtosis - 1) * (n - 1) else 2 * n / (kurtosis - 1)
+    return by_kurtosis(value.df, value.sampling.n_units, value.kurtosis)
 
 
 def _student(value: Estimate | Difference, level: float, df: float | None) -> Bounds:
@@ -135,30 +140,30 @@ def hall_tail(estimate: Estimate, level: float) -> Bounds:
     is a function of the ratio of the mean to the variance of the truth: their logarithms' limits are squared and added,
     with the correlation of squared errors and squared distances of the truth from its mean.
     """
-    found, from_squares = estimate.evidence, estimate.metric.from_squares
-    assert isinstance(found, SquaredErrors)
+    evidence, from_squares = estimate.evidence, estimate.metric.from_squares
+    assert isinstance(evidence, SquaredErrors)
     assert from_squares is not None
-    if len(found.squares) < 2:
+    if len(evidence.squares) < 2:
         return ONE_EXAMPLE
-    scale = float(found.squares.max())
+    scale = float(evidence.squares.max())
     if scale == 0:
         return Bounds(estimate.value, estimate.value, NO_SPREAD)
-    squares = found.squares / scale
+    squares = evidence.squares / scale
     mean, factor = float(squares.mean()), tail_factor(squares)
-    low, high = _limits_of_mean(squares, level, by_kurtosis=True)
+    low, high = _limits_of_mean(squares, level, heavy=True)
     low, high = max(low, 0.0), high * factor
-    if found.spread is None:
+    if evidence.spread is None:
         ends = [from_squares(limit * scale) for limit in (low, high)]
     else:
-        relative = _limits_of_ratio((mean, low, high), squares, found.spread, level)
+        relative = _limits_of_ratio((mean, low, high), squares, evidence.spread, level)
         if relative is None:
             return Bounds(None, None, Message("limits.spread_unsure"))
-        unit = scale / float(found.spread.max())
+        unit = scale / float(evidence.spread.max())
         ends = [from_squares(limit * unit) for limit in relative]
     reason = None
     if factor > 1:
-        raised = abs(from_squares(factor) / from_squares(1.0) - 1) if found.spread is None else factor - 1
-        key = "limits.tail" if found.spread is None else "limits.tail_of_squares"
+        raised = abs(from_squares(factor) / from_squares(1.0) - 1) if evidence.spread is None else factor - 1
+        key = "limits.tail" if evidence.spread is None else "limits.tail_of_squares"
         reason = Message(key, n=len(squares), raised=raised)
     return Bounds(min(*ends, estimate.value), max(*ends, estimate.value), reason)
 
@@ -183,13 +188,13 @@ def tail_factor(squares: Floats) -> float:
     return max(1.0, with_tail / float(squares.mean()))
 
 
-def _limits_of_mean(values: Floats, level: float, *, by_kurtosis: bool) -> tuple[float, float]:
-    """Return Hall's limits of a mean, with t of n - 1 degrees of freedom, or by the kurtosis."""
+def _limits_of_mean(values: Floats, level: float, *, heavy: bool) -> tuple[float, float]:
+    """Return Hall's limits of a mean, with t of n - 1 degrees of freedom, where tails are heavy by the kurtosis."""
     n, mean = len(values), float(values.mean())
     largest, squares, cubes, fourths = powers(values - mean, np.broadcast_to(1.0, n))
     if squares == 0:
         return mean, mean
-    df = _degrees(n, n * fourths / squares**2) if by_kurtosis else n - 1.0
+    df = by_kurtosis(n - 1.0, n, n * fourths / squares**2) if heavy else n - 1.0
     lowest, highest = turned(t_quantile((1 + level) / 2, df), cubes / squares**1.5)
     error = largest * math.sqrt(squares / (n * (n - 1)))
     return mean - lowest * error, mean - highest * error
@@ -201,7 +206,7 @@ def _limits_of_ratio(
     """Return limits of the ratio of two means; None where the lower limit of the lower one is not above 0."""
     spread = spread / float(spread.max())
     mean = float(spread.mean())
-    low, high = _limits_of_mean(spread, level, by_kurtosis=False)
+    low, high = _limits_of_mean(spread, level, heavy=False)
     if low <= 0:
         return None
     first, second = _logarithms(of_mean), _logarithms((mean, low, high))

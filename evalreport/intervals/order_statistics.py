@@ -77,12 +77,14 @@ def independent_answers(values: Floats, value: float, level: float, groups: Indi
     if share == 1:
         return max(1, min(n, math.floor(effective_clusters(sizes))))
     d = (below - share) / n
-    found = variance_of_clusters(np.bincount(codes, weights=d).astype(np.float64), sizes, float((d**2).sum()))
-    if found is None:
+    variance = variance_of_clusters(
+        np.bincount(codes, weights=d).astype(np.float64), sizes, float((d**2).sum())
+    )
+    if variance is None:
         return 1
     p = (1 + level) / 2
-    ratio = t_quantile(p, n - 1) / t_quantile(p, found.df)
-    return min(n, max(1, math.floor(share * (1 - share) / found.variance * ratio**2 + 1e-9)))
+    ratio = t_quantile(p, n - 1) / t_quantile(p, variance.df)
+    return min(n, max(1, math.floor(share * (1 - share) / variance.variance * ratio**2 + 1e-9)))
 
 
 def fewest_answers(share: float, level: float) -> int:

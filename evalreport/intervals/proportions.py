@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from evalreport.engine.counts import by_kurtosis
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
 from evalreport.metrics.difference import Difference
@@ -60,9 +61,9 @@ def score_limits(p: float, trials: float, z: float) -> tuple[float, float]:
 
 def _counts(estimate: Estimate) -> tuple[float, float] | None:
     """Return successes and trials; None where there are no trials."""
-    found = estimate.evidence
-    assert isinstance(found, Proportion)
-    return (found.successes, found.trials) if found.trials else None
+    evidence = estimate.evidence
+    assert isinstance(evidence, Proportion)
+    return (evidence.successes, evidence.trials) if evidence.trials else None
 
 
 NO_TRIALS = Bounds(None, None, Message("limits.no_trials"))
@@ -90,16 +91,44 @@ def wilson(estimate: Estimate, level: float) -> Bounds:
     Under weights the effective number of trials takes the place of their number: Kish's (sum w)^2 / sum w^2; of
     weighted clusters Korn and Graubard's p (1 - p) / variance, with Student's t of G - 1 degrees of freedom.
     """
-    found, p = estimate.evidence, estimate.value
-    if not isinstance(found, EffectiveProportion):
+    evidence, p = estimate.evidence, estimate.value
+    if not isinstance(evidence, EffectiveProportion):
         counts = _counts(estimate)
         return NO_TRIALS if counts is None else Bounds(*wilson_limits(*counts, level))
     if estimate.sampling.single:
-        return Bounds(*score_limits(p, found.trials, quantile(level)))
-    error, df = estimate.corrected_error, estimate.df
-    if not error or df is None:
-        return Bounds(None, None, estimate.sampling.same if error == 0 else estimate.sampling.alone)
+        return Bounds(*score_limits(p, evidence.trials, quantile(level)))
+    error, df = estimate.standard_error, estimate.sampling.n_units - 1
+    if not error or df < 1:
+        sampling = estimate.sampling
+        return Bounds(None, None, sampling.same if error == 0 and df >= 1 else sampling.alone)
     return Bounds(*score_limits(p, p * (1 - p) / error**2, t_quantile((1 + level) / 2, df)))
+
+
+@interval(
+    "Wilson, effective trials of a mean",
+    of=Estimate,
+    needs=(*EXAMPLES_ALIKE, "one_set", "its_value", "influence"),
+    source="Korn and Graubard (1998), Survey Methodology 24:193, with Wilson's limits",
+)
+def trials_wilson(estimate: Estimate, level: float) -> Bounds:
+    """Mean v of n values in [0, 1] by Wilson's limits, with the number of trials that its variance V shows.
+
+    There are v (1 - v) / V trials, V with the factor n / (n - 1), and Student's t with the degrees of freedom by the
+    kurtosis of the values, at most n - 1, takes the place of z. Where nothing varies, or v is 0 or 1, there are n
+    trials; no more where less than one value lies between v and an end: n v or n (1 - v) is below 1.
+    """
+    error, n, v = estimate.corrected_error, estimate.sampling.n_units, estimate.value
+    if error is None or estimate.df is None:
+        return Bounds(None, None, estimate.sampling.alone)
+    kurtosis = estimate.kurtosis
+    df = estimate.df if kurtosis is None else by_kurtosis(estimate.df, n, kurtosis)
+    if error == 0 or v in (0, 1):
+        limits = score_limits(v, float(n), t_quantile((1 + level) / 2, df))
+        return Bounds(*limits, Message("limits.as_proportion"))
+    trials = v * (1 - v) / error**2
+    if n * min(v, 1 - v) < 1:
+        trials = min(trials, float(n))
+    return Bounds(*score_limits(v, trials, t_quantile((1 + level) / 2, df)))
 
 
 @interval(
@@ -159,13 +188,15 @@ def weighted_wilson(estimate: Estimate, level: float) -> Bounds:
     The trials are the smaller of two effective numbers, Kish's and Korn and Graubard's; Student's t takes the place of
     z, with one degree of freedom less than Kish's number of all examples.
     """
-    computation, found = estimate.metric.computation, estimate.evidence
-    assert isinstance(found, WeightedF1)
+    computation, evidence = estimate.metric.computation, estimate.evidence
+    assert isinstance(evidence, WeightedF1)
     assert isinstance(computation, ClassCounts)
     assert computation.monotone_of is not None
-    if found.units <= 1:
+    if evidence.units <= 1:
         return Bounds(None, None, Message("limits.one_example"))
-    low, high = score_limits(found.jaccard, found.trials, t_quantile((1 + level) / 2, found.units - 1))
+    low, high = score_limits(
+        evidence.jaccard, evidence.trials, t_quantile((1 + level) / 2, evidence.units - 1)
+    )
     _, scale = computation.monotone_of
     return Bounds(float(scale(low)), float(scale(high)))
 
@@ -334,9 +365,9 @@ def newcombe_independent_limits(
 @interval("Newcombe, independent", of=TwoProportions, source="Newcombe (1998), Stat Med 17:873, method 10")
 def newcombe_independent(difference: Difference, level: float) -> Bounds:
     """Difference of two proportions from independent test sets by squaring and adding their Wilson limits."""
-    found = difference.evidence
-    assert isinstance(found, TwoProportions)
-    first, second = ((side.successes, side.trials) for side in (found.a, found.b))
+    evidence = difference.evidence
+    assert isinstance(evidence, TwoProportions)
+    first, second = ((side.successes, side.trials) for side in (evidence.a, evidence.b))
     return Bounds(*newcombe_independent_limits(first, second, level))
 
 
@@ -348,7 +379,7 @@ def newcombe_independent(difference: Difference, level: float) -> Bounds:
 )
 def threshold_wilson(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of a share at a threshold of the ranking, with as many trials as its variance shows."""
-    found = estimate.evidence
-    assert isinstance(found, AtThreshold)
-    low, high = wilson_limits(estimate.value / found.scale * found.trials, found.trials, level)
-    return Bounds(low * found.scale, high * found.scale)
+    evidence = estimate.evidence
+    assert isinstance(evidence, AtThreshold)
+    low, high = wilson_limits(estimate.value / evidence.scale * evidence.trials, evidence.trials, level)
+    return Bounds(low * evidence.scale, high * evidence.scale)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from evalreport.engine.counts import by_kurtosis
 from evalreport.engine.distributions import dot, t_quantile
 from evalreport.intervals.label_tables import made_up_share
 from evalreport.intervals.normal import FEW_OF_A_CLASS
@@ -96,9 +97,7 @@ def pr_auc_logit(estimate: Estimate, level: float) -> Bounds:
     m, n, kurtosis = _positives(estimate), estimate.sampling.n_examples, estimate.kurtosis
     if m < 2:
         return FEW_POSITIVES
-    df = m - 1.0
-    if kurtosis is not None and 2 * n < (kurtosis - 1) * df:
-        df = 2 * n / (kurtosis - 1)
+    df = m - 1.0 if kurtosis is None else by_kurtosis(m - 1.0, n, kurtosis)
     return _on_logit_scale(estimate, level, raised=(m + 2) / (m - 1), df=df)
 
 
@@ -118,11 +117,17 @@ def _on_logit_scale(estimate: Estimate, level: float, *, raised: float, df: floa
         return Bounds(*score_limits(min(value, 1.0), m, t_quantile(p, m - 1)), Message("limits.positives"))
     half = t_quantile(p, df) * error * math.sqrt(raised) / (value * (1 - value))
     centre = math.log(value / (1 - value))
-    return Bounds(_from_logit(centre - half), _from_logit(centre + half))
+    return Bounds(from_logit(centre - half), from_logit(centre + half))
 
 
-def _from_logit(x: float) -> float:
-    """Return 1 / (1 + exp(-x)), without overflow."""
+def from_logit(x: float) -> float:
+    """Return 1 / (1 + exp(-x)), without overflow.
+
+    Examples
+    --------
+    >>> from_logit(0.0), from_logit(-1000.0), from_logit(1000.0)
+    (0.5, 0.0, 1.0)
+    """
     return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x))
 
 

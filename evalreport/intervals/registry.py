@@ -9,27 +9,9 @@ from functools import partial
 from typing import Any
 
 from evalreport.calibration.risks import Risks
+from evalreport.metrics import evidence
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import (
-    AtThreshold,
-    Median,
-    Ordered,
-    PairedLabels,
-    PairedOrdered,
-    PairedProportion,
-    PairedRanking,
-    PairedRisks,
-    PairedScores,
-    PairedSums,
-    Proportion,
-    Ranking,
-    Scores,
-    SquaredErrors,
-    SumsByUnit,
-    TwoProportions,
-    WeightedF1,
-)
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
@@ -79,15 +61,28 @@ class IntervalMethod:
         return "resampled" in self.needs
 
     @property
+    def of_fresh_examples(self) -> bool:
+        """Whether it is about what a choice made on these examples gives on others, and may leave the value out."""
+        return evidence.AtChosen in self.of
+
+    @property
     def of_one_value(self) -> bool:
         """Whether it may be of one model's value; the others are of a difference alone."""
         return not all(kind in OF_DIFFERENCES for kind in self.of)
 
 
 OF_DIFFERENCES = (
-    *(Difference, PairedProportion, PairedLabels, PairedRanking, PairedRisks, PairedScores, PairedSums),
-    PairedOrdered,
-    TwoProportions,
+    *(
+        Difference,
+        evidence.PairedProportion,
+        evidence.PairedLabels,
+        evidence.PairedRanking,
+        evidence.PairedRisks,
+        evidence.PairedScores,
+        evidence.PairedSums,
+    ),
+    evidence.PairedOrdered,
+    evidence.TwoProportions,
 )
 """What intervals of a difference alone are computed from."""
 
@@ -137,6 +132,12 @@ OF_SAMPLINGS = (
 """Needs that the sampling says it meets."""
 
 
+def _skewed(value: Value) -> bool:
+    """Whether the first of the metric's own intervals is one of skewed losses."""
+    first = INTERVALS[(*value.metric.inference.intervals, "normal")[0]]
+    return "losses" in first.needs or evidence.SquaredErrors in first.of
+
+
 def _sampling_meets(need: str, _: IntervalMethod, value: Value) -> bool:
     return need in value.sampling.meets
 
@@ -158,21 +159,25 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     "mean": lambda m, e: e.metric.is_mean or e.over_datasets or m.name in e.metric.inference.intervals,
     "two_sets": lambda _, e: e.sampling.two_sets,
     "no_difference_of_roots": lambda _, e: not (isinstance(e, Difference) and e.metric.root_of),
-    "losses": lambda m, e: m.name in e.metric.inference.intervals,
+    "losses": lambda m, e: m.name in e.metric.inference.intervals or (e.sampling.weighted and _skewed(e)),
     "of_this_metric": lambda m, e: (
         m.name in (*e.metric.inference.intervals, e.metric.inference.difference_interval)
     ),
     "label_table": lambda _, e: (
         e.metric.inference.smooth
-        and (isinstance(e, Estimate) and (e.table is not None or isinstance(e.evidence, Ordered)))
+        and (isinstance(e, Estimate) and (e.table is not None or isinstance(e.evidence, evidence.Ordered)))
     ),
     "auc": lambda _, e: (
-        e.metric.is_auc or (e.quantity.label is not None and isinstance(e.evidence, Ranking | PairedRanking))
+        e.metric.is_auc
+        or (
+            e.quantity.label is not None and isinstance(e.evidence, evidence.Ranking | evidence.PairedRanking)
+        )
     ),
     "bounded": lambda _, e: all(map(math.isfinite, e.range)),
     "paired_share": lambda _, e: not isinstance(e, Difference) or e.shares is not None,
     "two_scores": lambda _, e: (
-        not isinstance(e.evidence, PairedRanking) or (e.metric.is_auc and e.evidence.labels is not None)
+        not isinstance(e.evidence, evidence.PairedRanking)
+        or (e.metric.is_auc and e.evidence.labels is not None)
     ),
     "costs": lambda *_: False,
     "its_value": lambda m, e: m.name in e.metric.inference.intervals,
@@ -183,21 +188,22 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
 """What intervals need of an estimate beside its evidence; the reason for a missing one is the text of its name."""
 
 OTHER_EVIDENCE: Mapping[type, str] = {
-    Proportion: "proportion",
-    WeightedF1: "jaccard",
-    AtThreshold: "many_examples",
-    Median: "many_examples",
-    PairedLabels: "paired_labels",
-    SquaredErrors: "squared_errors",
-    PairedProportion: "agreement",
-    PairedRisks: "paired_probabilities",
-    PairedScores: "paired_probabilities",
+    evidence.Proportion: "proportion",
+    evidence.WeightedF1: "jaccard",
+    evidence.AtChosen: "one_threshold",
+    evidence.AtThreshold: "many_examples",
+    evidence.Median: "many_examples",
+    evidence.PairedLabels: "paired_labels",
+    evidence.SquaredErrors: "squared_errors",
+    evidence.PairedProportion: "agreement",
+    evidence.PairedRisks: "paired_probabilities",
+    evidence.PairedScores: "paired_probabilities",
     Risks: "probabilities",
-    Scores: "probabilities",
-    PairedRanking: "paired_rankings",
-    TwoProportions: "independent_proportions",
-    SumsByUnit: "sums",
-    PairedSums: "sums",
+    evidence.Scores: "probabilities",
+    evidence.PairedRanking: "paired_rankings",
+    evidence.TwoProportions: "independent_proportions",
+    evidence.SumsByUnit: "sums",
+    evidence.PairedSums: "sums",
     Difference: "paired",
     Estimate: "one_model",
 }
@@ -211,8 +217,8 @@ def missing(method: IntervalMethod, estimate: Value, *, but: str = "") -> str | 
             return need
     if isinstance(estimate, method.of) or isinstance(estimate.evidence, method.of):
         return None
-    if Ranking in method.of:
-        return "one_model" if isinstance(estimate.evidence, PairedRanking) else "one_ranking"
+    if evidence.Ranking in method.of:
+        return "one_model" if isinstance(estimate.evidence, evidence.PairedRanking) else "one_ranking"
     return OTHER_EVIDENCE[method.of[0]]
 
 

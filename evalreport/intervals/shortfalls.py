@@ -51,12 +51,12 @@ Situation = tuple[str, str, str, str]
 def shortfalls() -> dict[Situation, Shortfall]:
     """Return the table by (kind, metric, method, by)."""
     numbers = {"most": int, "lowest": float, "highest": float}
-    found: dict[Situation, Shortfall] = {}
+    shortfalls_of: dict[Situation, Shortfall] = {}
     with TABLE.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             row = Shortfall(**{f.name: numbers.get(f.name, str)(line[f.name]) for f in fields(Shortfall)})
-            found[row.kind, row.metric, row.method, row.by] = row
-    return found
+            shortfalls_of[row.kind, row.metric, row.method, row.by] = row
+    return shortfalls_of
 
 
 def shortfall_of(
@@ -78,5 +78,5 @@ def shortfall_of(
     """
     by, size = ("n", n) if rarest is None else ("rarest", rarest)
     table = shortfalls()
-    found = table.get((kind, metric, method, by)) or table.get((kind, "*", method, by))
-    return found if found is not None and size <= found.most else None
+    shortfall = table.get((kind, metric, method, by)) or table.get((kind, "*", method, by))
+    return shortfall if shortfall is not None and size <= shortfall.most else None

@@ -61,10 +61,10 @@ def for_these_questions(
         return None, None
     units = sample.units
     share = task_weights(units, sample.rows.layout) if units.weight is None else units.base / units.base.sum()
-    found = limits_for_these_questions(
+    limits = limits_for_these_questions(
         float(estimate.value), model.attempts.count, model.attempts.spread, np.asarray(share), level
     )
-    if found is None:
+    if limits is None:
         return None, None
     lowest, highest = estimate.range
-    return max(found[0], lowest), min(found[1], highest)
+    return max(limits[0], lowest), min(limits[1], highest)

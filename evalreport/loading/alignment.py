@@ -75,16 +75,16 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
     group = _pack([(code, len(ids))] + ([_with_empty(keys["dataset"])] if "dataset" in keys else []))
     if join == "independent":
         group = _pack([(group, int(group.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
-    found: tuple[FoundRecord, ...] = ()
+    notes: tuple[FoundRecord, ...] = ()
     flow = () if join == "independent" else _read(rows, rows_by_model)
     if join == "independent":
         why = Message("found.join.independent", models=len(rows.models), rows=rows_by_model.shape[1])
-        found = (FoundRecord(what="join", value=plain("independent"), why=why),)
+        notes = (FoundRecord(what="join", value=plain("independent"), why=why),)
     elif (rows_by_model < 0).any() and not of_series:
         shared = (rows_by_model >= 0).all(axis=0)
         of_seeds = rows.ids is not None and set(telling) - {"part"} == {"seed"}
         if of_seeds and (join == "error" or not shared.any()):
-            shared, found = _with_own_seeds(rows, rows_by_model, code, telling, join)
+            shared, notes = _with_own_seeds(rows, rows_by_model, code, telling, join)
         if join == "error" and not shared.all():
             _refuse_missing(rows, rows_by_model, alike)
         if not shared.any():
@@ -93,7 +93,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
             counts = zip(rows.models, (rows_by_model >= 0).sum(axis=1).tolist(), strict=True)
             of = [Message("found.join.of_model", model=model, n=n) for model, n in counts]
             why = Message("found.join.intersect", n=int(shared.sum()), of=of)
-            found = (*found, FoundRecord(what="join", value=plain("intersect"), why=why))
+            notes = (*notes, FoundRecord(what="join", value=plain("intersect"), why=why))
             lost = _number(rows, rows_by_model[:, ~shared].max(axis=0))
             flow = (*flow, FlowRecord(step="left_out", reason="no_row", n=lost)) if flow else ()
             rows_by_model = rows_by_model[:, shared]
@@ -104,7 +104,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
         rows=rows_by_model,
         keys=keys,
         group=group,
-        notes=Notes(found, (warning("ids_look_alike", alike=alike),) if alike else (), flow),
+        notes=Notes(notes, (warning("ids_look_alike", alike=alike),) if alike else (), flow),
     )
 
 

@@ -120,10 +120,10 @@ def _questions(rows: Rows) -> Indices:
         for name in _OF_A_CURVE
         if name in rows.columns
     ]
-    found = np.zeros(rows.n, dtype=np.int64)
+    question = np.zeros(rows.n, dtype=np.int64)
     for codes in telling:
-        found = np.unique(found * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
-    return found.astype(np.int64)
+        question = np.unique(question * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
+    return question.astype(np.int64)
 
 
 def _refuse_twice(rows: Rows, question: Indices, attempt: npt.NDArray[np.int32]) -> None:
@@ -341,14 +341,14 @@ def _numbered(
     names = pa.array([str(n + 1) for n in range(int(counts[0]))], pa.string())
     column = pa.DictionaryArray.from_arrays(pa.array(number.astype(np.int32)), names)
     most = int(counts[0])
-    found = FoundRecord(
+    note = FoundRecord(
         what="attempts",
         value=Message("found.attempts.alike", most=most),
         why=Message("found.attempts.rows"),
         details={"least": most, "most": most},
     )
     return Answers(
-        replace(rows, columns={**rows.columns, ATTEMPT: column}), parsed, None, None, Notes((found,))
+        replace(rows, columns={**rows.columns, ATTEMPT: column}), parsed, None, None, Notes((note,))
     )
 
 

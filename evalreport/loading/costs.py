@@ -27,7 +27,7 @@ def parse_costs(rows: Rows, options: Options) -> dict[str, Floats]:
     if empty:
         raise UsageError(f"--cost {empty[0]}: the column holds no number")
     errors: list[InputError] = []
-    found: dict[str, Floats] = {}
+    costs: dict[str, Floats] = {}
     for name, array in rows.costs.items():
         whole = combined(array)
         values, given = dictionary_numbers(whole), dictionary_codes(whole) >= 0
@@ -35,9 +35,9 @@ def parse_costs(rows: Rows, options: Options) -> dict[str, Floats]:
             refuse_where(given & ~(np.isfinite(values) & (values >= 0)), rows, name, "no_cost")
             if options.missing == "refuse":
                 refuse_where(_gaps(rows, np.isnan(values)), rows, name, "empty_cost")
-        found[name] = values
+        costs[name] = values
     refuse_all(errors)
-    return found
+    return costs
 
 
 def _gaps(rows: Rows, empty: Mask) -> Mask:

@@ -189,8 +189,8 @@ def counts_found(rows: Rows) -> Notes:
     lines, examples = rows.n // models, int(rows.times.sum()) // models
     value = Message("found.counts.value", n=lines, examples=examples)
     why = Message("found.models.counts", n=models)
-    found = FoundRecord(what="models", value=plain(", ".join(rows.models)), why=why)
-    return Notes((found, FoundRecord(what="counts", value=value, why=Message("found.counts.why"))))
+    note = FoundRecord(what="models", value=plain(", ".join(rows.models)), why=why)
+    return Notes((note, FoundRecord(what="counts", value=value, why=Message("found.counts.why"))))
 
 
 def with_scores(predictions: Predictions, counted: CountedElsewhere) -> Predictions:
@@ -212,14 +212,16 @@ def with_scores(predictions: Predictions, counted: CountedElsewhere) -> Predicti
     if scores is None or predictions.counts is None:
         return predictions
     why = Message("found.counts.why_with_scores")
-    found = (replace(record, why=why) if record.what == "counts" else record for record in predictions.found)
+    records = (
+        replace(record, why=why) if record.what == "counts" else record for record in predictions.found
+    )
     value = Message("found.scores.value", n=len(scores.models))
     rarest = min(scores.class_sizes) if scores.models else 0
     few = [warning("few_for_sums", n=rarest, enough=ENOUGH_FOR_SUMS)] if rarest < ENOUGH_FOR_SUMS else []
     return replace(
         predictions,
         counts=replace(predictions.counts, scores=scores),
-        notes=Notes(tuple(found), predictions.warnings),
+        notes=Notes(tuple(records), predictions.warnings),
     ).noted(found=[FoundRecord(what="scores", value=value, why=Message("found.scores.why"))], warnings=few)
 
 

@@ -109,14 +109,14 @@ def _refuse_empty_weight(rows: Rows, alignment: Alignment, column: str, cells: I
     The true values may have it instead; their lines are not known here, and the example is refused later.
     """
     for index in alignment.rows:
-        found = index[cells][index[cells] >= 0]
-        if not len(found):
+        empty = index[cells][index[cells] >= 0]
+        if not len(empty):
             continue
-        row = int(found.min())
+        row = int(empty.min())
         if column in {name.strip() for name in origin_of(rows, row)[0].read.names}:
             counted = rows.times is not None
             whose = "a line" if counted or rows.ids is None else f"the id {rows.quoted_id(row)}"
-            raise fault(rows, row, column, "no_weight", count=len(found), whose=whose)
+            raise fault(rows, row, column, "no_weight", count=len(empty), whose=whose)
 
 
 def _add(

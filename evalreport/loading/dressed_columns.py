@@ -11,6 +11,7 @@ import numpy as np
 
 from evalreport.errors import InputError
 from evalreport.loading.roles import Roles
+from evalreport.options import Options
 from evalreport.predictions.cells import (
     as_numbers,
     combined,
@@ -39,7 +40,7 @@ LIST = re.compile(r"\[[^\[\]]*\]")
 
 
 def with_plain_numbers(
-    read: Columns, roles: Roles, source: Source, *, labels_asked: bool
+    read: Columns, roles: Roles, source: Source, options: Options
 ) -> tuple[Columns, Roles, tuple[FoundRecord, ...]]:
     """Write numbers in local dress as plain ones, where all cells of a column are of one form.
 
@@ -47,8 +48,8 @@ def with_plain_numbers(
     ----------
     source
         Where columns of numbers that hold something else are read again, as text.
-    labels_asked
-        Whether an option says that the task is a classification.
+    options
+        Labels of a task that they call a classification stay as they are; a weight is a number.
 
     Raises
     ------
@@ -56,7 +57,8 @@ def with_plain_numbers(
         A column of numbers in dress mixes forms; with the line of the first cell of another one.
     """
     arrays = dict(read.arrays)
-    found: list[FoundRecord] = []
+    notes: list[FoundRecord] = []
+    labels_asked = options.task in ("binary", "multiclass", "clustering")
     for headers in _columns_of_labels(roles):
         columns = {header: combined(arrays[header]) for header in headers if header in arrays}
         together = _dress(columns.values())
@@ -67,10 +69,14 @@ def with_plain_numbers(
             if dress.exceptions:
                 raise _mixed(read, header, array, dress, source.name)
             arrays[header] = keep(mapped(array, dress.numbers), "labels")
-            found += [] if is_number(dress.example) else [_found(header, dress)]
+            notes += [] if is_number(dress.example) else [_found(header, dress)]
+    lone = [h for h in (roles.one_probability, *roles.further_probabilities) if h is not None]
+    for header in (*lone, *(h for h in roles.metadata if h.strip() == options.weight)):
+        arrays[header], records = _undressed(combined(arrays[header]), header, share=header in lone)
+        notes += records
     unread = _without_numbers(read, roles)
     if not unread:
-        return replace(read, arrays=arrays), roles, tuple(found)
+        return replace(read, arrays=arrays), roles, tuple(notes)
     texts = source.read(lambda _: dict.fromkeys(unread, "labels")).arrays
     probable = {*roles.probabilities.values(), *roles.unlabelled}
     for header in unread:
@@ -86,8 +92,21 @@ def with_plain_numbers(
         if dress is not None and dress.numbers and not dress.exceptions:
             numbers = as_numbers(mapped(array, dress.numbers))
             arrays[header] = _hundredth(numbers) if dress.percent and header in probable else numbers
-            found.append(_found(header, dress))
-    return replace(read, arrays=arrays), roles, tuple(found)
+            notes.append(_found(header, dress))
+    return replace(read, arrays=arrays), roles, tuple(notes)
+
+
+def _undressed(
+    array: pa.DictionaryArray, header: str, *, share: bool
+) -> tuple[pa.DictionaryArray, list[FoundRecord]]:
+    """Write the numbers of a column that is kept as texts plainly; ``share``: percent are shares of 1."""
+    dress = _dress([array])
+    if dress is None or not dress.numbers or dress.exceptions:
+        return array, []
+    numbers = dress.numbers
+    if dress.percent and share:
+        numbers = {text: repr(float(number) / 100) for text, number in numbers.items()}
+    return keep(mapped(array, numbers), "metadata"), [_found(header, dress)]
 
 
 def _columns_of_labels(roles: Roles) -> list[list[str]]:

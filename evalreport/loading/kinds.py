@@ -60,10 +60,10 @@ def kind_of(
     named = options.task in ("sums", "intervals", "sets")
     if (options.task is not None and not named) or (not named and (graded or _OTHERS & set(columns))):
         return None
-    found = _sums(small, columns, options, named=named) if options.task in (None, "sums") else None
-    if found is None and options.task in (None, "intervals"):
-        found = _intervals(small, columns, file, options)
-    return _sets(small, columns) if found is None and options.task in (None, "sets") else found
+    kind = _sums(small, columns, options, named=named) if options.task in (None, "sums") else None
+    if kind is None and options.task in (None, "intervals"):
+        kind = _intervals(small, columns, file, options)
+    return _sets(small, columns) if kind is None and options.task in (None, "sets") else kind
 
 
 def _sums(

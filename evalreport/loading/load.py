@@ -168,8 +168,8 @@ def under_manifest(source: object, options: Options) -> Options:
     """
     if aggregate_in(source) is None:
         return options
-    found: Options = extensions.load("options of an aggregate")(source, options)
-    return found
+    settled: Options = extensions.load("options of an aggregate")(source, options)
+    return settled
 
 
 def _counted_elsewhere(
@@ -178,10 +178,10 @@ def _counted_elsewhere(
     """Return the counts of an aggregate's folder, or of rows that an engine counts; None: rows are read here."""
     if engine is None and aggregate_in(source) is None and not are_lazy(source):
         return None
-    found: CountedElsewhere | None = extensions.load("counts of a source")(
+    counted: CountedElsewhere | None = extensions.load("counts of a source")(
         source, truth, options, engine=engine, memory_limit=memory_limit
     )
-    return found
+    return counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,7 +338,7 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
         counts=None if rows.times is None else Counts(rows.times[alignment.rows[0]]),
-        origin=Origin((), headers_of(rows, JUDGED_IN.get(task.task)), _unit(rows, task.task)),
+        origin=Origin((), _judged_in(rows, task, options), _unit(rows, task.task)),
         notes=notes + loaded.notes + of_models + Notes((), described.warnings),
     )
 
@@ -458,11 +458,18 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
 def _direction_found(
     rows: Rows, task: FoundTask, parsed: Parsed, options: Options
 ) -> tuple[FoundRecord, ...]:
-    """Return the direction that the columns of outcomes or values have by name; of a wide table these are models."""
-    if parsed.outcome is None or options.wide:
+    """Return the direction that the columns of outcomes or values have by name."""
+    if parsed.outcome is None:
         return ()
     values = [parsed.outcome] if parsed.gold is None else [parsed.outcome, parsed.gold]
-    return direction_found(headers_of(rows, JUDGED_IN[task.task]), values, options)
+    return direction_found(_judged_in(rows, task, options), values, options)
+
+
+def _judged_in(rows: Rows, task: FoundTask, options: Options) -> tuple[str, ...]:
+    """Return the headers of outcomes or values; those of a wide table are models, whose values ``--value`` names."""
+    if options.wide:
+        return () if options.value is None or task.task != "scores" else (options.value,)
+    return headers_of(rows, JUDGED_IN.get(task.task))
 
 
 def _refuse_names(models: Sequence[str]) -> None:
@@ -502,10 +509,10 @@ def _sources_found(rows: Rows, naming: frozenset[str]) -> tuple[FoundRecord, ...
         why = Message("found.models.one_a_file", n=n)
     else:
         why = Message("found.models.files", n=n, files=files)
-    found = [FoundRecord(what="models", value=plain(", ".join(rows.models)), why=why)]
+    notes = [FoundRecord(what="models", value=plain(", ".join(rows.models)), why=why)]
     if rows.ids is not None and not any("id" in table.roles.columns for table in rows.tables):
-        found.append(FoundRecord(what="ids", value=plain("row numbers"), why=Message("found.no_id")))
-    return tuple(found)
+        notes.append(FoundRecord(what="ids", value=plain("row numbers"), why=Message("found.no_id")))
+    return tuple(notes)
 
 
 def _unused(rows: Rows, task: Task) -> list[WarningRecord]:

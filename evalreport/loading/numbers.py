@@ -46,7 +46,7 @@ def parse_numbers(rows: Rows, task: Task, options: Options) -> tuple[dict[str, F
         A cell is no finite number; a sum is below 0; limits or quantiles are not in order, unless they are sorted.
     """
     errors: list[InputError] = []
-    found: dict[str, Floats] = {}
+    numbers: dict[str, Floats] = {}
     for name, array in rows.numbers.items():
         whole = combined(array)
         values, given = dictionary_numbers(whole), dictionary_codes(whole) >= 0
@@ -54,9 +54,9 @@ def parse_numbers(rows: Rows, task: Task, options: Options) -> tuple[dict[str, F
             refuse_where(given & ~np.isfinite(values), rows, name, "no_number")
             if task == "sums":
                 refuse_where(given & (values < 0), rows, name, "negative_sum")
-        found[name] = values
+        numbers[name] = values
     refuse_all(errors)
-    return (found, Notes()) if task == "sums" else _in_order(rows, found, options)
+    return (numbers, Notes()) if task == "sums" else _in_order(rows, numbers, options)
 
 
 def _in_order(rows: Rows, numbers: dict[str, Floats], options: Options) -> tuple[dict[str, Floats], Notes]:
@@ -141,10 +141,10 @@ def _units(rows: Rows) -> Indices:
         for name in IDENTITY_COLUMNS
         if name in rows.columns
     ]
-    found = np.zeros(rows.n, dtype=np.int64)
+    unit = np.zeros(rows.n, dtype=np.int64)
     for codes in telling:
-        found = np.unique(found * (int(codes.max()) + 1) + codes, return_inverse=True)[1].ravel()
-    return found.astype(np.int64)
+        unit = np.unique(unit * (int(codes.max()) + 1) + codes, return_inverse=True)[1].ravel()
+    return unit.astype(np.int64)
 
 
 def _refuse_twice(rows: Rows, unit: Indices, code: Codes) -> None:

@@ -145,7 +145,7 @@ def _classifying(
             )
             warnings += of_score
     proba = _beside(given, task)
-    found: list[FoundRecord] = []
+    notes: list[FoundRecord] = []
     positive = None if task.positive is None else task.classes.index(task.positive)
     ranking = score
     if proba is not None and task.positive is not None:
@@ -153,7 +153,7 @@ def _classifying(
     derived = y_pred is None
     if y_pred is None:
         y_pred, record = _derived_labels(chosen, proba, ranking, positive, options)
-        found.append(record)
+        notes.append(record)
     elif proba is not None:
         warnings += _disagreement(chosen, y_pred, proba, positive, options)
     if given and proba is None:
@@ -165,7 +165,7 @@ def _classifying(
         chosen.model, y_pred=y_pred, score=score, proba=proba, present=chosen.present,
         cut_at_half=derived and y_pred is not None and positive is not None and options.threshold is None,
     )  # fmt: skip
-    return model, Notes(tuple(found), tuple(warnings))
+    return model, Notes(tuple(notes), tuple(warnings))
 
 
 def _taken(chosen: _Chosen, values: Values | None) -> Values | None:

@@ -5,6 +5,8 @@ Which class a probability belongs to follows from the labels, so it is found aft
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,9 +22,11 @@ from evalreport.predictions.cells import (
     all_numbers,
     as_numbers,
     combined,
+    dictionary_codes,
     dictionary_numbers,
     floats,
     keep,
+    say_the_same,
     used_only,
 )
 from evalreport.predictions.column_names import usual_case
@@ -88,7 +92,7 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
     labels = _labels(every) if any(_asks_for_labels(table, every) for table in tables) else NO_LABELS
     errors: list[InputError] = []
     named: list[Table] = []
-    found: list[FoundRecord] = []
+    notes: list[FoundRecord] = []
     warnings: list[WarningRecord] = []
     for table in tables:
         with together(errors):
@@ -98,14 +102,14 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
             own, look = _look_alikes(own, labels, options)
             _require_prediction(own, (*doubts, *look))
             named.append(own)
-            found += records
+            notes += records
             warnings += (*doubts, *look)
     refuse_all(errors)
     guesses = _guesses(tables, named)
-    found += [
+    notes += [
         FoundRecord(what="probabilities", value=plain(w.about[0]), why=Message("found.lone")) for w in guesses
     ]
-    distinct = tuple(record for k, record in enumerate(found) if record not in found[:k])
+    distinct = tuple(record for k, record in enumerate(notes) if record not in notes[:k])
     return Named(named, Notes(distinct, (*like_counts, *guesses, *warnings)))
 
 
@@ -114,8 +118,11 @@ def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecor
     taken: dict[tuple[str, str], list[str]] = {}
     for before, after in zip(read, named, strict=True):
         if before.roles.one_probability is not None and after.roles.one_probability is None:
-            header = before.roles.one_probability
-            label = next(label for label, own in after.roles.probabilities.items() if own == header)
+            label, header = next(
+                pair
+                for pair in after.roles.probabilities.items()
+                if pair[0] not in before.roles.probabilities
+            )
             taken.setdefault((header.strip(), label), []).append(after.shown_name)
     return [
         warning(
@@ -253,33 +260,61 @@ def scale_of(values: np.ndarray) -> Scale | None:
 
 def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list[WarningRecord]]:
     """Take the one probability of a binary task, or say why a column that is called so is none."""
-    header = table.roles.one_probability
-    if header is None:
+    roles = table.roles
+    headers = [h for h in (roles.one_probability, *roles.further_probabilities) if h is not None]
+    if not headers:
         return table, []
-    column = combined(table.read.arrays[header])
-    values = dictionary_numbers(column)
-    why = _why_not(table, header, values, labels, options)
-    if why is not None and why[0] == "outside":
-        _refuse_other_scale(table, header, values)
+    columns = {header: combined(table.read.arrays[header]) for header in headers}
+    numbers_of = {header: dictionary_numbers(column) for header, column in columns.items()}
+    reasons = {header: _why_not(table, header, numbers_of[header], labels, options) for header in headers}
+    fitting = [header for header in headers if reasons[header] is None]
+    header = next(iter(fitting), headers[0])
+    why = reasons[header]
     if why is not None:
+        if why[0] == "outside":
+            _refuse_other_scale(table, header, numbers_of[header])
         return table, [_not_taken(table, (header,), *why)] if why[0] else []
+    _refuse_two_probabilities(table, fitting)
+    column = columns[header]
     classes = two_classes(labels.every)
     positive = positive_of(classes, options.positive)
     numbers = as_numbers(column.dictionary).take(column.indices)
-    roles = table.roles
     taken = replace(
         roles,
         probabilities={positive: header},
         metadata=tuple(name for name in roles.metadata if name != header),
         one_probability=None,
+        further_probabilities=(),
         guessed_probability=header.strip(),
     )
     read = replace(table.read, arrays={**table.read.arrays, header: numbers})
     return replace(table, roles=taken, read=read), []
 
 
+def _refuse_two_probabilities(table: Table, headers: Sequence[str]) -> None:
+    """Refuse columns that may each be the one probability of a binary task, unless they say the same.
+
+    Raises
+    ------
+    InputError
+        With both.
+    """
+    arrays = table.read.arrays
+    for other in headers[1:]:
+        if not say_the_same(arrays[headers[0]], arrays[other]):
+            raise InputError.of(
+                "two_columns_for_one",
+                file=table.name,
+                line=None if table.name.startswith("<") else 1,
+                column=other.strip(),
+                first=headers[0].strip(),
+                other=other.strip(),
+                standard="p_<label>",
+            )
+
+
 def _refuse_other_scale(table: Table, header: str, values: np.ndarray) -> None:
-    """Refuse a lone probability in percent, or its logarithm.
+    """Refuse a lone probability in percent, or its logarithm; ``p`` alone may be any number beside labels.
 
     Raises
     ------
@@ -287,7 +322,8 @@ def _refuse_other_scale(table: Table, header: str, values: np.ndarray) -> None:
         With the option that converts it.
     """
     scale = scale_of(values)
-    if scale is not None and usual_case(header) != "p":
+    predicted = {"y_pred", "score"} & set(table.roles.columns)
+    if scale is not None and (usual_case(header) != "p" or not predicted):
         low, high = (f"{end(values):.6g}" for end in (np.nanmin, np.nanmax))
         raise InputError.of(
             "lone_probability_scale",
@@ -326,8 +362,9 @@ def _look_alikes(table: Table, labels: Labels, options: Options) -> tuple[Table,
     if options.task == "regression" or not labels.true:
         return table, []
     roles = table.roles
+    predicted, warnings = _unused_labels(table, labels, options)
+    warnings += _called_probabilities(table, predicted)
     spelled = {label.casefold(): label for label in labels.every}
-    warnings: list[WarningRecord] = []
     known = {one_spelling([*labels.spelling, label])[label] for label in roles.probabilities}
     of_sas = sas_classes(roles.probabilities, labels.every) if known.isdisjoint(labels.every) else {}
     if of_sas and all(header.strip().startswith("P_") for header in roles.probabilities.values()):
@@ -355,6 +392,95 @@ def _look_alikes(table: Table, labels: Labels, options: Options) -> tuple[Table,
         if probable:
             warnings.append(_not_taken(table, tuple(alike), "named_by_class", _renamed(list(alike.values()))))
     return replace(table, roles=roles), warnings
+
+
+_CALLED_PREDICTED = re.compile(r"pred|class|label|scored|y_?hat|decision|output|result|answer", re.IGNORECASE)
+_CALLED_PROBABLE = re.compile(r"(.*[^a-z])?(prob(a|s|abilit(y|ies))?|phat)([^a-z].*)?", re.IGNORECASE)
+_CHANCE = 1e-3
+"""Labels in an order that chance gives more often than this do not show that a threshold made them."""
+
+
+def _unused_labels(table: Table, labels: Labels, options: Options) -> tuple[list[str], list[WarningRecord]]:
+    """Find columns of labels that follow the probabilities of a table without y_pred: what the model predicted.
+
+    Returns
+    -------
+    headers, warnings
+        Those that are not called like predictions, which are said.
+
+    Raises
+    ------
+    InputError
+        One is called like a prediction: labels made anew would be others.
+    """
+    roles = table.roles
+    if "y_pred" in roles.columns or options.threshold is not None or len(labels.true) != 2:
+        return [], []
+    ranking = _ranking(table, labels)
+    if ranking is None:
+        return [], []
+    arrays, truth = table.read.arrays, roles.columns.get("y_true")
+    following = [
+        header
+        for header in roles.metadata
+        if _follows(combined(arrays[header]), ranking, labels)
+        and (truth is None or not say_the_same(arrays[header], arrays[truth]))
+    ]
+    called = [header for header in following if _CALLED_PREDICTED.search(header)]
+    if called:
+        column = called[0].strip()
+        line = None if table.name.startswith("<") else 1
+        raise InputError.of("labels_not_called_so", file=table.name, line=line, column=column, label=column)
+    return following, [_not_taken(table, (header,), "labels", "y_pred") for header in following]
+
+
+def _ranking(table: Table, labels: Labels) -> np.ndarray | None:
+    """Return what ranks the rows of a binary table: its score, or a probability of either class."""
+    roles, arrays = table.roles, table.read.arrays
+    header = roles.columns.get("score")
+    if header is None:
+        spelled = {labels.spelling.get(label, label): name for label, name in roles.probabilities.items()}
+        header = next((spelled[label] for label in labels.every if label in spelled), None)
+    return None if header is None else floats(combined(arrays[header]))
+
+
+def _follows(array: pa.Array, ranking: np.ndarray, labels: Labels) -> bool:
+    """Say whether a column holds two labels of which a threshold on the ranking gives one, and not by chance."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(array.type) or len(array.dictionary) > MOST_LABELS:
+        return False
+    array = used_only(array)
+    texts = array.dictionary.to_pylist()
+    if len(texts) != 2 or {one_spelling([*labels.every, text])[text] for text in texts} - set(labels.every):
+        return False
+    codes = dictionary_codes(array)
+    given = (codes >= 0) & ~np.isnan(ranking)
+    sides = [ranking[given & (codes == code)] for code in (0, 1)]
+    if not all(map(len, sides)) or len(sides[0]) + len(sides[1]) < len(codes):
+        return False
+    below, above = sorted(sides, key=lambda side: float(side.min()))
+    return bool(below.max() < above.min()) and 2 / math.comb(len(codes), len(below)) < _CHANCE
+
+
+def _called_probabilities(table: Table, predicted: Sequence[str]) -> list[WarningRecord]:
+    """Say which further columns are called like probabilities, and hold such numbers."""
+    import pyarrow as pa
+
+    roles = table.roles
+    lone = {roles.one_probability, *roles.further_probabilities, *predicted}
+    probable = []
+    for header in roles.metadata:
+        if header in lone or not _CALLED_PROBABLE.fullmatch(header.strip()):
+            continue
+        array = combined(table.read.arrays[header])
+        if (
+            pa.types.is_dictionary(array.type)
+            and all_numbers(array)
+            and _in_unit_interval(dictionary_numbers(array))
+        ):
+            probable.append(header)
+    return [_not_taken(table, tuple(probable), "called_so", "p_<label>")] if probable else []
 
 
 _BESIDE_CLASSES = ("predict", "pred")
@@ -394,7 +520,7 @@ def _like_counts(tables: Sequence[Table], options: Options) -> tuple[WarningReco
     """
     if "count" in (options.weight, options.cluster, options.same_input, *options.slices):
         return ()
-    found = []
+    warned = []
     for table in tables:
         roles = table.roles
         header = next((name for name in roles.metadata if name.strip() == "count"), None)
@@ -403,8 +529,8 @@ def _like_counts(tables: Sequence[Table], options: Options) -> tuple[WarningReco
         values = dictionary_numbers(combined(table.read.arrays[header]))
         whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
         if len(values) and whole.all() and (values != 1).any():
-            found.append(_not_taken(table, (header,), "counts", "y_pred.<model>"))
-    return tuple(found)
+            warned.append(_not_taken(table, (header,), "counts", "y_pred.<model>"))
+    return tuple(warned)
 
 
 def _renamed(labels: Sequence[str | None]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
@@ -27,7 +28,7 @@ from evalreport.predictions.column_names import (
     spellings,
     usual_case,
 )
-from evalreport.predictions.platforms import by_target, class_of
+from evalreport.predictions.platforms import by_target, class_of, classes_by_target
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.spelling import is_number
 from evalreport.questions.costs.options import cost_name
@@ -63,6 +64,8 @@ class Roles:
     one_probability
         The header of what may be the one probability of a binary task, which its values and the classes decide; until
         then it is metadata.
+    further_probabilities
+        Other headers of metadata that may be that probability.
     unlabelled
         Headers of the columns of an (n, K) array of probabilities whose classes are not named, in their order.
     answers
@@ -98,12 +101,15 @@ class Roles:
     rivals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     correct: str | None = None
     joined: tuple[str, ...] = ()
+    further_probabilities: tuple[str, ...] = ()
 
     def kinds(self) -> dict[str, Kind]:
         """Say for every header in use how it is to be kept."""
-        used = {*self.requested, self.one_probability}
+        used = {*self.requested, self.one_probability, *self.further_probabilities}
         kinds: dict[str, Kind] = {h: "metadata" if h in used else "optional" for h in self.metadata}
         kinds |= dict.fromkeys((*self.probabilities.values(), *self.unlabelled), "number")
+        of_classes = (h for name, others in self.rivals.items() if name not in self.columns for h in others)
+        kinds |= dict.fromkeys(of_classes, "number")
         kinds |= dict.fromkeys((*self.costs.values(), *self.numbers.values()), "metadata")
         if self.nameless is not None:
             kinds[self.nameless] = "text"
@@ -127,10 +133,11 @@ class Roles:
     def without(self, left_out: Mapping[str, Message]) -> Roles:
         """Leave out the metadata that was not kept, with the reason."""
         kept = tuple(header for header in self.metadata if header not in left_out)
-        one_probability = self.one_probability if self.one_probability in kept else None
+        lone = [h for h in (self.one_probability, *self.further_probabilities) if h in kept]
         return replace(
-            self, metadata=kept, unused={**self.unused, **left_out}, one_probability=one_probability
-        )
+            self, metadata=kept, unused={**self.unused, **left_out},
+            one_probability=next(iter(lone), None), further_probabilities=tuple(lone[1:]),
+        )  # fmt: skip
 
 
 def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
@@ -161,7 +168,11 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
         *(header for others in rivals.values() for header in others),
     }
     taken |= set() if correct is None else {correct}
-    probabilities = _probability_columns(stripped, taken=taken, unused=unused) if kind is None else {}
+    probabilities, doubled = (
+        _probability_columns(stripped, taken=taken, unused=unused) if kind is None else ({}, {})
+    )
+    rivals |= doubled
+    taken |= {header for others in doubled.values() for header in others}
     if len(probabilities) > MOST_CLASSES:
         raise InputError.of(
             "too_many_probabilities", file=file, line=1, n=len(probabilities), most_classes=MOST_CLASSES
@@ -174,15 +185,14 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     requested = frozenset(header for header in metadata if _may_be_requested(header.strip(), options))
     if "outcome" in columns or "attempt" in columns:
         requested |= {stripped[name] for name in QUESTION if stripped.get(name) in metadata}
-    one_probability = next(
-        (stripped[name] for name in LONE_PROBABILITIES if stripped.get(name) in metadata), None
-    )
+    lone = [stripped[name] for name in LONE_PROBABILITIES if stripped.get(name) in metadata]
     nameless = None if "id" in columns else next((name for name in names if name.strip() in NAMELESS), None)
     if nameless is not None and "value" in columns and set(stripped) >= _OF_FOLDS and "fold" not in columns:
         columns, nameless = {**columns, "fold": nameless}, None
     roles = Roles(
         columns, probabilities, tuple(header for header in metadata if header != nameless), unused, requested,
-        one_probability, unlabelled, nameless=nameless, costs=costs, numbers=numbers, rivals=rivals, correct=correct,
+        next(iter(lone), None), unlabelled, nameless=nameless, costs=costs, numbers=numbers, rivals=rivals,
+        correct=correct, further_probabilities=tuple(lone[1:]),
     )  # fmt: skip
     return roles if kind is not None else _with_metric_as_value(roles, file)
 
@@ -251,7 +261,7 @@ def _cost_columns(
     stripped: Mapping[str, str], taken: set[str], file: str, options: Options
 ) -> dict[str, str]:
     """Find the columns of costs: those that ``--cost`` names, and the usual ones that no option uses otherwise."""
-    found: dict[str, str] = {}
+    costs: dict[str, str] = {}
     for name in (cost_name(text) for text in options.costs):
         if stripped.get(name) is None:
             raise InputError.of(
@@ -259,15 +269,15 @@ def _cost_columns(
             )
         if stripped[name] in taken:
             raise InputError.of("cost_is_taken", file=file, line=1, column=name, name=name)
-        found[name] = stripped[name]
+        costs[name] = stripped[name]
     used = {options.cluster, options.weight, options.same_input, options.grade}
     for name in COSTS:
         header = stripped.get(name)
-        if header is None or header in taken or header in found.values() or header.strip() in used:
+        if header is None or header in taken or header in costs.values() or header.strip() in used:
             continue
         if not may_be_sliced_by(header.strip(), options.slices, ()):
-            found[name] = header
-    return found
+            costs[name] = header
+    return costs
 
 
 def _may_be_requested(name: str, options: Options) -> bool:
@@ -316,7 +326,10 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
 
 def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> str:
     """Return what to do about a file without predictions, by what its names look like; the later wins."""
-    remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value)"
+    remedy = (
+        "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value; the page"
+    )
+    remedy += " docs/columns lists the names of platforms), or take the file away if it holds none"
     if {*FORECASTS} <= called:
         remedy = "these look like forecasts of Nixtla's libraries, a column a model: pass --wide (wide=True in Python)"
     elif len(roles.metadata) > 1:
@@ -332,7 +345,9 @@ def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> 
         )
     graders = [name.strip() for name in roles.metadata if not _names_rows(name)]
     if 1 <= len(graders) <= MOST_GRADERS and not {"y_true", "y"} & {*roles.columns, *called}:
-        remedy += f"; if a column says how good each answer is, name it: --outcome {graders[-1]}"
+        ways = [f"--outcome {shlex.quote(name)}" for name in graders]
+        either = " or ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)
+        remedy += f"; if a column says how good each answer is, name it: {either}"
     if "count" in by_usual_case(names):
         remedy = (
             "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
@@ -342,6 +357,10 @@ def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> 
         remedy = (
             f"these are scores of folds (cross_validate of scikit-learn): name one with --value {scores[0]}"
         )
+        if roles.nameless is None and not {"fold", "repeat", "dataset"} & set(roles.columns):
+            remedy += (
+                ", and number the folds in a column fold (the index that to_csv of pandas writes will do)"
+            )
     if "mean_test_score" in called or any(name.startswith("split0_test_") for name in called):
         remedy = "this is cv_results_ of a search of scikit-learn: in Python, er.evaluate(search.cv_results_)"
     if called >= _OF_REPORT:
@@ -446,7 +465,7 @@ def headers_named(stripped: Mapping[str, str]) -> dict[str, str]:
     return {**{header.strip(): header for header in stripped.values()}, **stripped}
 
 
-_NEVER_TWO = ("id", "y_true", "y_pred")
+_NEVER_TWO = ("id", "model", "y_true", "y_pred", "score", "outcome")
 """Columns of which a file has one: two that may be it, and differ, are a question."""
 
 
@@ -460,32 +479,65 @@ def _accepted(standard: str, stripped: Mapping[str, str], columns: Mapping[str, 
         return () if judged else tuple(name for name in accepted if name != "correct" or not predicted)
     if standard == "gold" and "outcome" not in columns:
         return ()  # a person's outcome accompanies a judge's, or is metadata
-    if standard == "y_pred" and {"outcome", *ALIASES["outcome"], *QUESTION} & set(stripped):
+    if standard == "y_pred" and _JUDGED_TEXTS & set(stripped):
         return tuple(name for name in accepted if name != "response")  # it is a text that was judged
     return accepted
 
 
+_JUDGED_TEXTS = frozenset(
+    (
+        "outcome",
+        *ALIASES["outcome"],
+        *QUESTION,
+        "user_input",
+        "reference",
+        "contexts",
+        "retrieved_contexts",
+        "messages",
+    )
+)
+"""Names beside which ``response`` is what a language model wrote, and no label of mlr3."""
+
+
 def _probability_columns(
     stripped: Mapping[str, str], *, taken: set[str], unused: dict[str, Message]
-) -> dict[str, str]:
-    """Return the columns of probabilities by their classes: ours first, then those of platforms."""
-    found: dict[str, str] = {}
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """Return the columns of probabilities by their classes, ours first, and by p_<label> others that could be the same.
+
+    A column ``p_<label>`` of ours has no rivals.
+    """
+    columns: dict[str, str] = {}
+    rivals: dict[str, tuple[str, ...]] = {}
+
+    def also(label: str, header: str) -> None:
+        if columns[label].strip().lower().startswith("p_"):
+            unused[header] = Message("unused.same_label", other=columns[label], label=label)
+        else:
+            rivals[f"p_{label}"] = (*rivals.get(f"p_{label}", ()), header)
+
     for prefix in PROBABILITY_PREFIXES:
         for name, header in stripped.items():
             label = name.removeprefix(prefix)
             if not name.startswith(prefix) or not label or header in taken:
                 continue
-            if label in found:
-                unused[header] = Message("unused.same_label", other=found[label], label=label)
+            if label in columns:
+                also(label, header)
             else:
-                found[label] = header
+                columns[label] = header
     of_h2o = re.compile(r"p(\d+|True|False)") if "predict" in stripped else None
+    of_target = classes_by_target(stripped.values())
     for name, header in stripped.items():
         by_position = None if of_h2o is None else of_h2o.fullmatch(name)
-        of_class = by_position[1] if by_position is not None else class_of(name)
-        if of_class is not None and header not in taken and header not in found.values():
-            found.setdefault(of_class, header)
-    return found
+        of_class = (
+            by_position[1] if by_position is not None else class_of(name) or of_target.get(header.strip())
+        )
+        if of_class is None or header in taken or header in columns.values():
+            continue
+        if of_class in columns:
+            also(of_class, header)
+        else:
+            columns[of_class] = header
+    return columns, rivals
 
 
 def _with_metric_as_value(roles: Roles, file: str) -> Roles:

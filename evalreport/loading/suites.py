@@ -69,12 +69,12 @@ def divide_by_task(rows: Rows, options: Options, *, memory_limit: int | None = N
     column = category_column(array)
     assert column.categories is not None
     tasks, held = column.categories, _tasks_of_models(rows, column.values, len(column.categories))
-    found = [_suite_found(tasks, held)]
+    notes = [_suite_found(tasks, held)]
     if not held.all():
-        found += _tasks_left_out(rows, tasks, held, options)
+        notes += _tasks_left_out(rows, tasks, held, options)
     coded = rows.coded or code_ids(ids_by_table(rows), memory_limit=memory_limit)
     coded = _within_tasks(coded, column.values.astype(np.int64), tasks)
-    return replace(rows, coded=coded), Notes(tuple(found))
+    return replace(rows, coded=coded), Notes(tuple(notes))
 
 
 def require_sizes(predictions: Predictions, cluster: str | None) -> None:

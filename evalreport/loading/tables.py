@@ -32,7 +32,14 @@ from evalreport.predictions.cells import (
     without,
 )
 from evalreport.predictions.column_names import are_counts, usual_case
-from evalreport.predictions.spelling import BLANKS, MISSING_WORDS, is_no_number, is_number, parse_labels
+from evalreport.predictions.spelling import (
+    BLANKS,
+    DOUBTFUL_WORDS,
+    MISSING_WORDS,
+    is_no_number,
+    is_number,
+    parse_labels,
+)
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
@@ -105,9 +112,8 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
     role, columns = _with_lists_apart(role, columns, source.name)
     if options.attempts_by is not None and predictions and "id" in role.columns:
         role, columns = _with_attempts_numbered(role, columns)
-    columns, of_words, words = _without_missing_words(columns, role, options)
-    labels_asked = options.task in ("binary", "multiclass", "clustering")
-    columns, role, of_numbers = with_plain_numbers(columns, role, source, labels_asked=labels_asked)
+    columns, of_words, words = _without_missing_words(columns, role, options, source)
+    columns, role, of_numbers = with_plain_numbers(columns, role, source, options)
     positional = source.in_memory and not {"id", "dataset"} & set(role.columns)
     return Table(
         source.name, source.model, role, columns, positional=positional, part=source.part, words=words,
@@ -224,11 +230,11 @@ def _tells_apart(read: Columns, header: str, models: str | None) -> bool:
 
 
 def _without_missing_words(
-    read: Columns, roles: Roles, options: Options
+    read: Columns, roles: Roles, options: Options, source: Source
 ) -> tuple[Columns, tuple[WarningRecord, ...], dict[tuple[str, str], int]]:
     """Empty the cells of labels and outcomes that hold a word for a missing value, unless it is known to be a label.
 
-    Also how many cells held which word, by header.
+    Also how many cells held which word, by header; of columns of numbers their source is read once more for it.
     """
     import pyarrow as pa
 
@@ -253,8 +259,11 @@ def _without_missing_words(
         if pa.types.is_dictionary(array.type) and _are_numbers_but(array.dictionary.to_pylist(), words):
             arrays[header] = without(array, words)
     if options.missing != "refuse":
-        for header, kind in roles.kinds().items():
-            counts |= _first_word(read, header) if kind == "number" else {}
+        numbers = [header for header, kind in roles.kinds().items() if kind == "number"]
+        written = [header for header in numbers if _first_word(read, header)]
+        texts_of = source.read(lambda _: dict.fromkeys(written, "labels")).arrays if written else {}
+        for header in written:
+            counts |= _counted(combined(texts_of[header]), header, (*MISSING_WORDS, *DOUBTFUL_WORDS))
     remarks = [warning("quoted_words", about=tuple(sorted(texts)), words=sorted(texts))] if texts else []
     return replace(read, arrays=arrays), tuple(remarks), counts
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NoReturn
@@ -102,10 +103,10 @@ def find_task(rows: Rows, options: Options) -> FoundTask:
         Where the positive class is none of the classes.
     """
     _refuse_gold_alone(rows)
-    found = _found(rows, options)
-    if options.class_order is not None and found.task not in ("binary", "multiclass"):
-        raise UsageError(f"--class-order: the task is {found.task}, which has no classes to put in an order")
-    return found
+    task = _found(rows, options)
+    if options.class_order is not None and task.task not in ("binary", "multiclass"):
+        raise UsageError(f"--class-order: the task is {task.task}, which has no classes to put in an order")
+    return task
 
 
 def _found(rows: Rows, options: Options) -> FoundTask:
@@ -249,6 +250,9 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
         return "binary", Message("found.task.graded"), ()
     if not _all_whole(values):
         return "regression", Message("found.task.decimals"), ()
+    words = _of_words(rows)
+    if words is not None and len(np.unique(values)) <= MOST_WHOLE_CLASSES:
+        return "binary", Message("found.task.words", example=words), ()
     if not _all_whole(predictions):
         few = len(np.unique(values)) <= MOST_WHOLE_CLASSES
         return (
@@ -264,6 +268,23 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
         return "regression", Message("found.task.nothing_shared"), _guessed_numbers(truth)
     why = Message("found.task.few_whole", most=MOST_WHOLE_CLASSES)
     return "binary", why, _guessed_classes(np.unique(values), np.unique(predictions), rows.n_predictions)
+
+
+def _of_words(rows: Rows) -> str | None:
+    """Return the first label of a model that predicts nothing but words, where there is one."""
+    array = rows.labels("y_pred")
+    if array is None:
+        return None
+    texts = array.dictionary.to_pylist()
+    number = np.array(
+        [*(is_number(text) or _NO_FINITE_NUMBER.fullmatch(text.strip()) is not None for text in texts), True]
+    )
+    codes = dictionary_codes(array)
+    for place in range(len(rows.models)):
+        own = codes[(rows.model == place) & (codes >= 0)]
+        if len(own) and not number[own].any():
+            return str(min(texts[code] for code in np.unique(own)))
+    return None
 
 
 def _refuse_score_for_numbers(rows: Rows, values: Floats) -> None:
@@ -424,7 +445,7 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
     elif options.task != "multiclass":
         classes = two_classes(classes)
     task: Task = "multiclass" if len(classes) > 2 or options.task == "multiclass" else "binary"
-    found = [FoundRecord(what="task", value=plain(task), why=why), _classes_found(classes)]
+    notes = [FoundRecord(what="task", value=plain(task), why=why), _classes_found(classes)]
     probable = {spelling[label] for label in rows.probabilities}
     positive, record, warnings = _positive(in_order(classes), task, options.positive, probable)
     held = {spelling[label] for label in distinct.to_pylist()}
@@ -434,13 +455,13 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
         if held and label not in held and label in map(spelling.get, rows.probabilities)
     ]
     if record is not None:
-        found.append(record)
+        notes.append(record)
     return FoundTask(
         task=task,
         classes=classes,
         positive=positive,
         spelling=spelling,
-        notes=Notes(tuple(found), tuple(warnings)),
+        notes=Notes(tuple(notes), tuple(warnings)),
     )
 
 
@@ -558,8 +579,8 @@ def _usual(classes: Sequence[str]) -> str | None:
 
 def _alone(classes: Sequence[str], probable: Collection[str]) -> str | None:
     """Return the one class of which probabilities are given; None where there is none, or both are."""
-    found = [label for label in classes if label in probable]
-    return found[0] if len(found) == 1 else None
+    labels = [label for label in classes if label in probable]
+    return labels[0] if len(labels) == 1 else None
 
 
 def _positive(
@@ -675,10 +696,10 @@ _BEFORE_A_LABEL = re.compile(r"(?:__label__|label|class|category|y)[_\-. ]*", re
 
 
 def _refuse_other_names(rows: Rows) -> None:
-    """Refuse a model whose labels are the true ones by other names: nothing of it could be right.
+    """Refuse a model whose labels are the true ones by other names: nothing of these could be right.
 
-    These are labels of which none is a true one, and labels that are none and, without a prefix such as ``LABEL_``,
-    are those that the model never predicts.
+    These are labels of which none is a true one; labels that are none and are, without a prefix such as ``LABEL_`` or
+    in most of their rows, true labels that the model never predicts; and whole numbers that are one off.
 
     Raises
     ------
@@ -699,16 +720,29 @@ def _refuse_other_names(rows: Rows) -> None:
         own = pairs[pairs // (len(labels) + 1) == place] % (len(labels) + 1) - 1
         predicted = {labels[code] for code in own if code >= 0}
         others, lacking = predicted - true, true - predicted
+        if not others:
+            continue
         meant = _meant(others, lacking)
         disjoint = others == predicted and len(predicted) > 1
-        if not (disjoint or (others and len(meant) == len(others) and _have_prefixes(meant))):
+        partly = len(meant) == len(others) and _have_prefixes(meant)
+        if not partly:
+            by_rows = _Rows.of(rows, place, labels, spelling)
+            meant = (
+                (meant if disjoint else {})
+                or by_rows.names(others, lacking)
+                or by_rows.one_off(predicted, true)
+            )
+            partly = bool(meant)
+        if not (disjoint or partly):
             continue
         wrong = np.isin(codes, [code for code, label in enumerate(labels) if label in others])
         hits = np.flatnonzero(wrong & (rows.model == place))
         labels_shown, truth_shown = in_order(others)[:5], in_order(true)[:5]
         with together(errors):
             if meant:
-                label, name = min(meant.items())
+                names = [
+                    Message("found.label_as", label=label, name=name) for label, name in sorted(meant.items())
+                ]
                 raise fault(
                     rows,
                     int(hits[0]),
@@ -718,8 +752,7 @@ def _refuse_other_names(rows: Rows) -> None:
                     model=model,
                     labels=labels_shown,
                     truth=truth_shown,
-                    label=label,
-                    name=name,
+                    names=names[:5],
                 )
             raise fault(
                 rows,
@@ -734,14 +767,68 @@ def _refuse_other_names(rows: Rows) -> None:
     refuse_all(errors)
 
 
+FEWEST_ROWS = 5
+"""With fewer rows nothing shows which true label is meant by another."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """How many rows of a model hold each predicted label and each true one."""
+
+    counts: Counter[tuple[str, str]]
+
+    @classmethod
+    def of(cls, rows: Rows, model: int, labels: Sequence[str], spelling: dict[str, str]) -> _Rows:
+        """Count the rows of a model by label, where they have both."""
+        predicted, truth = rows.labels("y_pred"), rows.labels("y_true")
+        truth = rows.labels("truth") if truth is None else truth
+        assert predicted is not None
+        assert truth is not None
+        true_labels = [spelling[text] for text in truth.dictionary.to_pylist()]
+        codes, of_truth = (dictionary_codes(array).astype(np.int64) for array in (predicted, truth))
+        own = (rows.model == model) & (codes >= 0) & (of_truth >= 0)
+        pairs, times = np.unique(codes[own] * (len(true_labels) + 1) + of_truth[own], return_counts=True)
+        counts: Counter[tuple[str, str]] = Counter()
+        for pair, n in zip(pairs.tolist(), times.tolist(), strict=True):
+            counts[labels[pair // (len(true_labels) + 1)], true_labels[pair % (len(true_labels) + 1)]] += n
+        return cls(counts)
+
+    def names(self, others: Collection[str], lacking: Collection[str]) -> dict[str, str]:
+        """Return the true label, never predicted, of most rows that hold each of the others; empty: some has none."""
+        meant: dict[str, str] = {}
+        for label in others:
+            of_label = {true: n for (predicted, true), n in self.counts.items() if predicted == label}
+            if sum(of_label.values()) < FEWEST_ROWS:
+                return {}
+            most = max(of_label.items(), key=lambda pair: (pair[1], pair[0]))[0]
+            if most not in lacking or 2 * of_label[most] <= sum(of_label.values()):
+                return {}
+            meant[label] = most
+        return meant if len(meant) == len(set(meant.values())) else {}
+
+    def one_off(self, predicted: Collection[str], true: Collection[str]) -> dict[str, str]:
+        """Return the true label of each predicted one where these are whole numbers that count from another start."""
+        if not all(map(is_whole, {*predicted, *true})) or sum(self.counts.values()) < FEWEST_ROWS:
+            return {}
+        right = sum(n for (label, true_label), n in self.counts.items() if label == true_label)
+        for step in (1, -1):
+            moved = {label: one_number(str(int(float(label)) + step)) for label in predicted}
+            moved_right = sum(
+                n for (label, true_label), n in self.counts.items() if moved[label] == true_label
+            )
+            if set(moved.values()) <= set(true) and 2 * moved_right > sum(self.counts.values()) > 2 * right:
+                return moved
+        return {}
+
+
 def _meant(labels: Collection[str], true: Collection[str]) -> dict[str, str]:
     """Return the true label that each label most likely means, where one does."""
     plain = {one_number(label).casefold().strip(): label for label in true}
     alike = {label: other for label, (other, _) in alikes(labels, true).items()}
     stripped = {label: _BEFORE_A_LABEL.sub("", label, count=1) for label in labels}
     named = {label: plain[rest.casefold()] for label, rest in stripped.items() if rest.casefold() in plain}
-    found = {**named, **alike}
-    return found if len(set(found.values())) == len(found) else {}
+    names = {**named, **alike}
+    return names if len(set(names.values())) == len(names) else {}
 
 
 def _have_prefixes(meant: dict[str, str]) -> bool:
@@ -753,8 +840,8 @@ def _distinct(rows: Rows, *columns: str) -> pa.Array:
     import pyarrow as pa
 
     arrays = [rows.labels(name) for name in columns]
-    found = [used_only(array).dictionary for array in arrays if array is not None]
-    return pa.concat_arrays(found) if found else pa.nulls(0, pa.string())
+    dictionaries = [used_only(array).dictionary for array in arrays if array is not None]
+    return pa.concat_arrays(dictionaries) if dictionaries else pa.nulls(0, pa.string())
 
 
 def _contradiction(rows: Rows, task: str | None, problem: str, remedy: str) -> InputError:

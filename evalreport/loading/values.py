@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from evalreport.predictions.cells import (
     floats,
     from_numpy,
     keep,
+    say_the_same,
     used_only,
 )
 from evalreport.predictions.spelling import (
@@ -63,12 +65,12 @@ def with_values_settled(
     errors: list[InputError] = []
     apart = truth is not None or any("y_true" in table.roles.columns for table in tables)
     settled: list[Table] = []
-    found: list[FoundRecord] = []
+    notes: list[FoundRecord] = []
     for table in tables:
         with together(errors):
             own, records = _with_correct(_without_rivals(table), options, has_truth=apart)
             settled.append(own)
-            found += records
+            notes += records
     if truth is not None:
         with together(errors):
             truth = _without_rivals(truth)
@@ -76,18 +78,18 @@ def with_values_settled(
     if not apart and not any("y_true" in table.roles.columns for table in settled):
         named = [_with_named_truth(table) for table in settled]
         settled = [table for table, _ in named]
-        found += [record for _, records in named for record in records]
+        notes += [record for _, records in named for record in records]
         if may_lack_truth is False and options.task not in ("outcome", "scores"):
             _refuse_without_truth(settled)
     every = [*settled, *([] if truth is None else [truth])]
     every = _without_doubtful_words(every, options)
     every, records = _without_prefixes(every, options)
-    found += records
+    notes += records
     if options.probabilities is not None:
         every = [_as_shares(table, options.probabilities) for table in every]
     settled, truth = every[: len(settled)], None if truth is None else every[-1]
-    found += _missing_found(every)
-    distinct = tuple(record for k, record in enumerate(found) if record not in found[:k])
+    notes += _missing_found(every)
+    distinct = tuple(record for k, record in enumerate(notes) if record not in notes[:k])
     return settled, truth, Notes(distinct)
 
 
@@ -105,9 +107,9 @@ def _without_rivals(table: Table) -> Table:
     arrays, roles = table.read.arrays, table.roles
     unused = dict(roles.unused)
     for standard, others in roles.rivals.items():
-        first = roles.columns[standard]
+        first = roles.columns.get(standard) or roles.probabilities[standard.removeprefix("p_")]
         for other in others:
-            if not _alike(arrays[first], arrays[other]):
+            if not say_the_same(arrays[first], arrays[other]):
                 raise InputError.of(
                     "two_columns_for_one",
                     file=table.name,
@@ -119,20 +121,6 @@ def _without_rivals(table: Table) -> Table:
                 )
             unused[other] = Message("unused.same_values", meaning=standard, other=first.strip())
     return replace(table, roles=replace(roles, rivals={}, unused=unused))
-
-
-def _alike(first: pa.Array, other: pa.Array) -> bool:
-    import pyarrow as pa
-
-    a, b = (combined(array) for array in (first, other))
-    if not pa.types.is_dictionary(a.type):
-        return bool(a.equals(b))
-    spelling = one_spelling([*a.dictionary.to_pylist(), *b.dictionary.to_pylist(), ""])
-    texts = [
-        np.array([*(spelling[text] for text in array.dictionary.to_pylist()), ""])[dictionary_codes(array)]
-        for array in (a, b)
-    ]
-    return bool(np.array_equal(texts[0], texts[1]))
 
 
 # --- correct: the true label, or whether the answer is right ----------------------------------------------------------
@@ -293,8 +281,15 @@ def _refuse_without_truth(tables: Sequence[Table]) -> None:
         ]
         if candidates:
             names = [header.strip() for header in candidates]
+            labels = _labels_of(combined(table.read.arrays[candidates[0]]))
+            judged = all(label.casefold() in {*outcome_words(labels), "0", "1"} for label in labels)
             raise InputError.of(
-                "no_truth_but", file=table.name, column="y_true", candidates=names[:5], candidate=names[0]
+                "no_truth_but_judged" if judged else "no_truth_but",
+                file=table.name,
+                column="y_true",
+                candidates=names[:5],
+                candidate=names[0],
+                name=shlex.quote(names[0]),
             )
 
 

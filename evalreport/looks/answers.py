@@ -54,9 +54,9 @@ class Answers:
 
     def rows_of(self, keys: Keys) -> Mask:
         """Return which rows of the predictions are of some examples."""
-        found = np.zeros(len(self.keys), bool)
-        found[self.order[np.isin(self.keys, keys)]] = True
-        return found
+        present = np.zeros(len(self.keys), bool)
+        present[self.order[np.isin(self.keys, keys)]] = True
+        return present
 
     def _of(self, rows: Mask) -> Answers:
         facts, models = (
@@ -164,8 +164,8 @@ def _of_labels(values: np.ndarray, names: Sequence[str]) -> np.ndarray:
 
 
 def _hashed(text: str) -> int:
-    found = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=BYTES_OF_A_KEY).digest()
-    return int.from_bytes(found, "little")
+    hashed = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=BYTES_OF_A_KEY).digest()
+    return int.from_bytes(hashed, "little")
 
 
 def _sha256(columns: Sequence[np.ndarray]) -> str:

@@ -182,11 +182,15 @@ def with_criteria(values: Mapping[str, object], flags: Mapping[str, object]) -> 
     path = values.get("criteria")
     if path is None:
         return dict(values)
-    found = read_criteria(Path(str(path))).options
+    criteria = read_criteria(Path(str(path))).options
     for name in EXTENDED:
-        if name in found and name in flags:
-            found[name] = tuple(dict.fromkeys((*found[name], *_listed(flags[name]))))
-    return {**values, **found, **{k: v for k, v in flags.items() if k not in EXTENDED or k not in found}}
+        if name in criteria and name in flags:
+            criteria[name] = tuple(dict.fromkeys((*criteria[name], *_listed(flags[name]))))
+    return {
+        **values,
+        **criteria,
+        **{k: v for k, v in flags.items() if k not in EXTENDED or k not in criteria},
+    }
 
 
 def _listed(value: object) -> tuple[str, ...]:
@@ -252,28 +256,30 @@ class Followed:
         )
 
     def _changed(self, results: Results) -> list[Text]:
-        found: list[Text] = []
+        changed: list[Text] = []
         was = {name: getattr(Options(), name) for name in DECLARED} | self.criteria.options
         for field in fields(Options):
             if field.name not in DECLARED:
                 continue
             now, name = getattr(self.options, field.name), _name_of(field.name)
             if field.name in EXTENDED:
-                found += [
+                changed += [
                     Message("criteria.added", what=name, name=one)
                     for one in now
                     if one not in was[field.name]
                 ]
             elif now != was[field.name]:
-                found.append(
+                changed.append(
                     Message("criteria.other", name=name, now=_shown(now), was=_shown(was[field.name]))
                 )
         models = set(self.criteria.keys["models"])
-        found += [Message("criteria.added", what="model", name=m) for m in results.models if m not in models]
-        found += [Message("criteria.gone", name=m) for m in sorted(models - set(results.models))]
+        changed += [
+            Message("criteria.added", what="model", name=m) for m in results.models if m not in models
+        ]
+        changed += [Message("criteria.gone", name=m) for m in sorted(models - set(results.models))]
         if self.truth != self.criteria.keys["truth_sha256"]:
-            found.append(Message("criteria.truth"))
-        return found
+            changed.append(Message("criteria.truth"))
+        return changed
 
 
 def _name_of(field: str) -> str:

@@ -71,13 +71,15 @@ def are_spent(taken: Sequence[Level], declared: Declared) -> bool:
 
 def planned_levels(taken: Sequence[Level], declared: Declared) -> list[Level]:
     """Return the looks that are still to come, if equally many examples are added each time."""
-    found, last = list(taken), taken[-1]
+    levels, last = list(taken), taken[-1]
     left = declared.looks - len(taken)
     step = last.n / len(taken)
     if declared.n_max is not None and declared.n_max > last.n and left:
         step = (declared.n_max - last.n) / left
     for k in range(1, left + 1):
-        if are_spent(found, declared):
+        if are_spent(levels, declared):
             break
-        found.append(next_level(found, max(round(last.n + k * step), found[-1].n + 1), declared, added=True))
-    return found[len(taken) :]
+        levels.append(
+            next_level(levels, max(round(last.n + k * step), levels[-1].n + 1), declared, added=True)
+        )
+    return levels[len(taken) :]

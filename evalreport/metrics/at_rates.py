@@ -145,12 +145,12 @@ def hits_at(tp: Floats, fp: Floats, flagged: float) -> float:
 )
 def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
     """Share of positives among the X n examples with the highest scores, an alert queue; `precision[at_rate=X]`."""
-    found = []
+    precisions = []
     for row in weights:
         tp, fp = cumulative_groups(state.score, state.y, row)
         flagged = at * (tp[-1] + fp[-1])
-        found.append(hits_at(tp, fp, flagged) / flagged)
-    return np.array(found)
+        precisions.append(hits_at(tp, fp, flagged) / flagged)
+    return np.array(precisions)
 
 
 @rows(
@@ -168,12 +168,12 @@ def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
 )
 def recall_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
     """Share of all positives found among the X n examples with the highest scores; written `recall[at_rate=X]`."""
-    found = []
+    recalls = []
     for row in weights:
         tp, fp = cumulative_groups(state.score, state.y, row)
         hits = hits_at(tp, fp, at * (tp[-1] + fp[-1]))
-        found.append(hits / tp[-1] if tp[-1] else float("nan"))
-    return np.array(found)
+        recalls.append(hits / tp[-1] if tp[-1] else float("nan"))
+    return np.array(recalls)
 
 
 # --- the classes exchanged: at a share of positives found -------------------------------------------------------------
@@ -216,12 +216,12 @@ def specificity_at_recall(state: Scored, weights: Floats, *, at: float) -> Float
 )
 def precision_at_recall(state: Scored, weights: Floats, *, at: float) -> Floats:
     """Share of right alarms where at least the share X of positives is found; written `precision[at_recall=X]`."""
-    found = []
+    precisions = []
     for row in weights:
         tp, fp = cumulative_groups(state.score, state.y, row)
         if not tp[-1] or not fp[-1]:
-            found.append(float("nan"))
+            precisions.append(float("nan"))
             continue
         g = int(np.flatnonzero(tp >= at * tp[-1] - SLACK)[0])
-        found.append(float(tp[g] / (tp[g] + fp[g])))
-    return np.array(found)
+        precisions.append(float(tp[g] / (tp[g] + fp[g])))
+    return np.array(precisions)

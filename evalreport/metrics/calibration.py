@@ -182,8 +182,8 @@ def _shift_derivative(risks: Risks, weights: Floats) -> Floats:
     state, a = risks.logits, _shift(risks, weights)
     m = special.expit(state.logit + a)
     own = weights if state.kept is None else weights * state.kept
-    found = (state.y - m) / float((own * m * (1 - m)).sum())
-    return np.asarray(found if state.kept is None else found * state.kept)
+    slope = (state.y - m) / float((own * m * (1 - m)).sum())
+    return np.asarray(slope if state.kept is None else slope * state.kept)
 
 
 def _no_shift(risks: Risks) -> Message | None:

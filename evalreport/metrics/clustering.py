@@ -196,7 +196,7 @@ def expected_mutual_information(true: Floats, groups: Floats) -> float:
     >>> bool(np.isclose(expected_mutual_information(np.array([2.0, 2.0]), np.array([2.0, 2.0])), np.log(2) / 3))
     True
     """
-    n, found = float(true.sum()), 0.0
+    n, information = float(true.sum()), 0.0
     if len(true) == 1 or len(groups) == 1:
         return 0.0
     columns = list(zip(*np.unique(groups, return_counts=True), strict=True))
@@ -209,8 +209,8 @@ def expected_mutual_information(true: Floats, groups: Floats) -> float:
             logs = log_choose(a, k) + log_choose(n - a, b - k)
             chances = exp(logs - logs.max())
             terms = chances[k > 0] * k[k > 0] * log(k[k > 0] / mean)
-            found += float(rows * times * terms.sum() / chances.sum()) / n
-    return found
+            information += float(rows * times * terms.sum() / chances.sum()) / n
+    return information
 
 
 Key = tuple[str, Quantity]

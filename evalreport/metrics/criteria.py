@@ -194,10 +194,10 @@ def _training_rows(predictions: Predictions) -> Indices:
 
 def _constant(training: Predictions, model: ModelOutputs, column: str) -> float:
     """Return a model's one value of a column; nan where it is not given or not one value."""
-    found = model.columns.get(column) or training.keys.get(column)
-    if found is None or found.categories is not None:
+    setting = model.columns.get(column) or training.keys.get(column)
+    if setting is None or setting.categories is not None:
         return math.nan
-    values = np.unique(found.values[~np.isnan(found.values)])
+    values = np.unique(setting.values[~np.isnan(setting.values)])
     return float(values[0]) if len(values) == 1 else math.nan
 
 

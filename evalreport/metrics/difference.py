@@ -199,12 +199,12 @@ def _subtracted(a: Floats, b: Floats) -> Floats:
     """Return a - b; influences that cancel up to rounding cancel: a model against itself has no error at all."""
 
     def of_part(one: Floats, other: Floats) -> Floats:
-        found = one - other
-        size = np.abs(found)
+        difference = one - other
+        size = np.abs(difference)
         # Nearly always nothing does: one number of each says so.
         if size.min() <= 1e-12 * max(one.max(), -one.min()):
-            np.copyto(found, 0.0, where=size <= 1e-12 * np.abs(one))
-        return found
+            np.copyto(difference, 0.0, where=size <= 1e-12 * np.abs(one))
+        return difference
 
     return in_parts(of_part, a, b)
 

@@ -163,8 +163,7 @@ class Sampled:
         """Kurtosis of the influence values (divisor n), at least 1; None where all are 0, or known by sums alone."""
         if self.influence is None or self.sampling.only_sums or not self.error_by(1.0):
             return None
-        _, squares, _, fourths = self.influence.powers
-        return max(self.sampling.n_examples * fourths / squares**2, 1.0)
+        return self.influence.kurtosis(self.sampling.n_units)
 
     @cached_property
     def delong_error(self) -> float | None:
@@ -248,10 +247,10 @@ class Estimate(Sampled):
     @property
     def table(self) -> Table | None:
         """The table of counts of a label metric, else None."""
-        found = self.evidence
-        if isinstance(found, Proportion | EffectiveProportion | WeightedF1 | OverDatasets):
-            return found.table
-        return found if isinstance(found, Table) else None
+        evidence = self.evidence
+        if isinstance(evidence, Proportion | EffectiveProportion | WeightedF1 | OverDatasets):
+            return evidence.table
+        return evidence if isinstance(evidence, Table) else None
 
     @property
     def rarest(self) -> float | None:

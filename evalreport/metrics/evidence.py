@@ -11,6 +11,7 @@ from evalreport.calibration.risks import Risks
 from evalreport.engine.counts import Cells, Codes, margins_of
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.samplings import StudentError
 
 # --- one model's value ----------------------------------------------------------------------------------------------
 
@@ -94,12 +95,12 @@ class Table:
         """Return the metric at the counts of ``with_made_up``."""
         if self.at is not None:
             return self.at(right, wrong)
-        found = self.made_up.get((right, wrong))
-        if found is None:
+        at_counts = self.made_up.get((right, wrong))
+        if at_counts is None:
             margins = margins_of(self.with_made_up(right=right, wrong=wrong))
-            found = AtCounts(float(self.of_margins(margins)), *self.slopes(margins))
-            self.made_up[right, wrong] = found
-        return found
+            at_counts = AtCounts(float(self.of_margins(margins)), *self.slopes(margins))
+            self.made_up[right, wrong] = at_counts
+        return at_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +224,33 @@ class AtThreshold:
 
     trials: float
     scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class AtChosen:
+    """A function of TP, FP, FN and TN at the threshold where it is best on these examples.
+
+    Attributes
+    ----------
+    table
+        (4,) the counts there.
+    of_table
+        Maps counts (..., 4) to values (...).
+    optimism, on_data
+        (b,) of replicates on which the threshold is chosen anew: by how much their best value exceeds that of the same
+        threshold on the data, and the latter.
+    alike
+        Whether examples are independent and weigh the same.
+    student
+        Where they are not: the error of the value at a threshold that is taken as fixed; None where there is none.
+    """
+
+    table: Floats
+    of_table: Callable[[Floats], Floats]
+    optimism: Floats
+    on_data: Floats
+    alike: bool
+    student: StudentError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,6 +465,7 @@ OfValue = (
     | Risks
     | Scores
     | AtThreshold
+    | AtChosen
     | Median
     | SumsByUnit
     | Ordered

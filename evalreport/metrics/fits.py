@@ -52,13 +52,13 @@ def with_fits(sample: Sample) -> Sample:
     several = int(np.bincount(layout.ranked.codes).max()) > 1
     prepared = sample.rows if several and layout.ranked.count > 1 else None
     values = fit_values(sample, layout.ranked, prepared)
-    undefined = {key: np.isnan(found) for key, found in _of_labels(sample, layout.ranked).items()}
+    undefined = {key: np.isnan(labels) for key, labels in _of_labels(sample, layout.ranked).items()}
     if layout.ranked.count > layout.fits.count:
         # Several training seeds on the same folds: the value of a fold is the mean over them.
         owner = np.array([layout.fits.codes[rows[0]] for rows in layout.ranked.rows()])
         seeds = np.bincount(owner)
-        values = {key: np.bincount(owner, weights=found) / seeds for key, found in values.items()}
-        undefined = {key: np.bincount(owner, weights=found) > 0 for key, found in undefined.items()}
+        values = {key: np.bincount(owner, weights=labels) / seeds for key, labels in values.items()}
+        undefined = {key: np.bincount(owner, weights=labels) > 0 for key, labels in undefined.items()}
     sizes = fit_sizes(sample.predictions, layout.fits)
     kind = KINDS.get(design, "folds")
     if kind == "folds" and sizes.n_test.max() <= 1:
@@ -83,8 +83,8 @@ def with_fits(sample: Sample) -> Sample:
 
 def _coded(parts: Parts, column: str) -> Indices:
     """Return each part's code in one key column, in the order of the names; 0 where the column is not held."""
-    found = [dict(name).get(column, "") for name in parts.names]
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+    values_of_column = [dict(name).get(column, "") for name in parts.names]
+    return np.unique(values_of_column, return_inverse=True)[1].astype(np.int64)
 
 
 def fit_sizes(predictions: Predictions, parts: Parts) -> FitSizes:
@@ -264,12 +264,12 @@ def sampled_apart(
 
 
 def _digest(predictions: Predictions) -> bytes:
-    found = hashlib.sha256(
+    hashed = hashlib.sha256(
         "\n".join(map(str, predictions.ids.to_pylist())).encode("utf-8", "backslashreplace")
     )
     model = predictions.models[0]
     outputs = (predictions.y_true, model.y_pred, model.score, model.proba, model.outcome, model.gold)
     for values in (*outputs, *model.numbers.values()):
         if values is not None:
-            found.update(np.ascontiguousarray(values).tobytes())
-    return found.digest()
+            hashed.update(np.ascontiguousarray(values).tobytes())
+    return hashed.digest()

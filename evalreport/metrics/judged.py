@@ -161,14 +161,14 @@ def judged_estimates(
     predictions: Predictions, units: Sampling, layout: Layout, quantities: Sequence[Quantity]
 ) -> dict[Key, Estimate]:
     """Estimate the quantities of the family ``judged`` of every model that people judged answers of."""
-    found = {}
+    estimates = {}
     for quantity in quantities:
         for model in predictions.models:
             if isinstance(definition(quantity).computation, Judgements) and model.gold is not None:
-                found[model.name, quantity] = _estimate(
+                estimates[model.name, quantity] = _estimate(
                     predictions, units, layout, (model.name, quantity), model
                 )
-    return found
+    return estimates
 
 
 def _estimate(
@@ -190,8 +190,8 @@ def _estimate(
         evidence=Undefined(),
     )
     pooled = is_pooled(predictions, model.gold)
-    found = _filled(plain, units, layout, model.outcome, model.gold, pooled=pooled)
-    return found if found.defined else undefined(predictions, key, TOO_LARGE)
+    rectified = _filled(plain, units, layout, model.outcome, model.gold, pooled=pooled)
+    return rectified if rectified.defined else undefined(predictions, key, TOO_LARGE)
 
 
 def _too_few(predictions: Predictions, gold: Floats, reason: Callable[[int], Message]) -> Message | None:
@@ -247,10 +247,10 @@ def _filled(
     with np.errstate(over="ignore", invalid="ignore"):
         for number, part in enumerate(share):
             rows = task == number
-            found: Rectified = estimate.metric.computation.function(judge[rows], gold[rows])
-            value += float(part) * found.value
-            derivative[rows] = part * found.derivative
-            weights.append(found.weight)
+            rectified: Rectified = estimate.metric.computation.function(judge[rows], gold[rows])
+            value += float(part) * rectified.value
+            derivative[rows] = part * rectified.derivative
+            weights.append(rectified.weight)
         by_unit = units.influence(derivative)
     n = int(np.count_nonzero(~np.isnan(gold)))
     share_of_right = isinstance(estimate, Estimate) and estimate.range == (0.0, 1.0) and units.single
@@ -269,17 +269,17 @@ def _filled(
 
 def _with_pooled(estimate: Value, units: Sampling, layout: Layout, judge: Floats, gold: Floats) -> Value:
     """Return an estimate or a difference whose correction is that of all tasks together."""
-    found = pooled_mean(judge, gold, task_weights(units, layout))
+    mean = pooled_mean(judge, gold, task_weights(units, layout))
     together = sampling_by(units.n, units.cluster)
-    by_unit = together.influence(found.derivative)
+    by_unit = together.influence(mean.derivative)
     n = int(np.count_nonzero(~np.isnan(gold)))
-    finite = np.isfinite(by_unit).all() and np.isfinite(found.value)
+    finite = np.isfinite(by_unit).all() and np.isfinite(mean.value)
     return replace(
         estimate,
-        value=min(max(found.value, estimate.range[0]), estimate.range[1]) if finite else np.nan,
+        value=min(max(mean.value, estimate.range[0]), estimate.range[1]) if finite else np.nan,
         influence=Influence(by_unit, np.ones(len(by_unit))),
         sampling=_judged(together, gold),
-        evidence=Judged(n, len(gold) - n, found.weight),
+        evidence=Judged(n, len(gold) - n, mean.weight),
     )
 
 

@@ -51,11 +51,11 @@ def _wrong_over_pairs(view: ModelView) -> float:
 
 def _by_sums(margins: Floats, right: Floats, true: Floats, predicted: Floats) -> Floats:
     """Put derivatives by the margins, each (..., K) or (..., 1), together; 0 where they are undefined."""
-    found = np.empty_like(margins)
+    totals = np.empty_like(margins)
     for j, slopes in enumerate((right, true, predicted)):
-        found[..., j, :] = slopes
-    found[~np.isfinite(found)] = 0.0
-    return found
+        totals[..., j, :] = slopes
+    totals[~np.isfinite(totals)] = 0.0
+    return totals
 
 
 def _sums(margins: Floats) -> tuple[Floats, Floats, Floats, Floats]:

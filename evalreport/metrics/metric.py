@@ -263,6 +263,8 @@ class RowWise:
         Maps the number in brackets and n to the rate that limits are of; None: the number itself.
     parameter
         The number that it needs in brackets.
+    best_of
+        The label metric of which it is the best value over all thresholds.
     """
 
     function: Function
@@ -277,6 +279,7 @@ class RowWise:
     scored: Function | None = None
     rate: Function | None = None
     parameter: Parameter | None = None
+    best_of: str = ""
 
     @property
     def at(self) -> float | None:
@@ -580,6 +583,11 @@ class Metric:
         if isinstance(self.computation, Moments) and isinstance(self.computation.numbered, Parameter):
             return self.computation.numbered
         return self.computation.parameter if isinstance(self.computation, RowWise) else None
+
+    @property
+    def chosen_here(self) -> bool:
+        """Whether it is the value at a threshold that is chosen on the examples it is judged on."""
+        return isinstance(self.computation, RowWise) and bool(self.computation.best_of)
 
     @property
     def lacks_parameter(self) -> bool:

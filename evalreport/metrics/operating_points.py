@@ -11,6 +11,7 @@ import numpy as np
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import in_parts, log
 from evalreport.engine.parallel import mapped
+from evalreport.metrics.chosen_threshold import MOST_CHOSEN, Rechosen, all_rechosen, rechosen
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
 from evalreport.metrics.metric import ClassCounts
 from evalreport.metrics.registry import METRICS, Quantity, definition
@@ -20,7 +21,6 @@ from evalreport.metrics.threshold_counts import (
     Replicate,
     ThresholdCounts,
     coarse,
-    counts_at,
     precision_at_recall,
     replicates,
     tpr_at,
@@ -52,9 +52,6 @@ class FixedRates:
 USUAL_RATES = FixedRates()
 
 MOST_IN_GRID = 120
-MOST_CHOSEN = 1000
-"""Replicates at most in which thresholds are chosen anew."""
-
 MOST_BANDS = 60
 """With more curves than this (many classes) none has a band."""
 
@@ -102,13 +99,13 @@ def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[
     """
     named = [q.metric for q in quantities if has_a_best_threshold(definition(q))]
     own = [name for name in METRICS if _criterion_of(name)]
-    found = [_best(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))]
-    found.append(Criterion("closest_topleft", "distance", _distance, False, (0.0, float(np.sqrt(2)))))
+    chosen = [_best(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))]
+    chosen.append(Criterion("closest_topleft", "distance", _distance, False, (0.0, float(np.sqrt(2)))))
     if cost_ratio is not None:
-        found.append(
+        chosen.append(
             Criterion("cost", "expected_cost", _cost(cost_ratio), False, (0.0, max(1.0, cost_ratio)))
         )
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _best(name: str) -> Criterion:
@@ -126,38 +123,17 @@ def _criterion_of(name: str) -> str:
 
 def _share(part: Floats, rest: Floats) -> Floats:
     whole = part + rest
-    return np.asarray(part / np.where(whole > 0, whole, 1))
+    return np.asarray(part / np.where(whole.real > 0, whole, 1))
 
 
 def _distance(c: Counts) -> Floats:
     """Distance of the point (FPR, TPR) from (0, 1), a perfect classifier."""
-    return np.asarray(np.hypot(_share(c.fp, c.tn), _share(c.fn, c.tp)))
+    return np.asarray(np.sqrt(_share(c.fp, c.tn) ** 2 + _share(c.fn, c.tp) ** 2))
 
 
 def _cost(ratio: float) -> Callable[[Counts], Floats]:
     """Cost by example in units of one false positive, at the prevalence of these data."""
     return lambda c: np.asarray((c.fp + ratio * c.fn) / (c.tp + c.fp + c.fn + c.tn))
-
-
-def best_index(values: Floats, *, greater_is_better: bool) -> tuple[int, int]:
-    """Return the index of the highest threshold with the best value, and how many thresholds are as good."""
-    signed = values if greater_is_better else -values
-    best = signed.max()
-    equal = np.flatnonzero(signed >= best - 1e-12 * float(np.abs(signed).max()))
-    return int(equal[0]), len(equal)
-
-
-def optimism(criterion: Criterion, cut: Coarse, replicate: Replicate) -> Floats:
-    """Return by how much each replicate's best value flatters its threshold, (b,): nan where it lacks a class.
-
-    The threshold is chosen anew on the replicate; its value there is compared with its value on the data themselves,
-    which are to the replicate what fresh examples are to the data.
-    """
-    on_data = criterion.value(counts_at(cut.found, cut.wrong))
-    values = criterion.value(counts_at(replicate.found, replicate.wrong))
-    best = values.argmax(axis=0) if criterion.greater_is_better else values.argmin(axis=0)
-    chosen = np.take_along_axis(values, best[None, :], axis=0)[0]
-    return np.where(replicate.usable, chosen - on_data[best], np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +148,8 @@ class CurveReplicates:
         (T,) false positive rates, rising.
     tpr
         (B, T) true positive rates there, nan where a replicate lacks a class; (0, T) without replicates.
-    optimism
-        By criterion, (B',): by how much the value at a threshold chosen anew flatters it.
+    rechosen
+        By criterion: the thresholds chosen anew on B' replicates.
     precision
         By recall, (B',): the precision at the highest threshold that reaches it.
     """
@@ -181,7 +157,7 @@ class CurveReplicates:
     counts: ThresholdCounts
     grid: Floats
     tpr: Floats
-    optimism: tuple[Floats, ...]
+    rechosen: tuple[Rechosen, ...]
     precision: tuple[Floats, ...]
 
 
@@ -217,8 +193,8 @@ def curve_replicates(
             done += size
 
     if has_bands(rankings):
-        for number, found in enumerate(mapped(of_block, work())):
-            taken[number % len(cut)].append(found)
+        for number, curves in enumerate(mapped(of_block, work())):
+            taken[number % len(cut)].append(curves)
     return tuple(
         CurveReplicates(one, grid, *_joined(blocks, len(grid)))
         for one, grid, blocks in zip(rankings, grids, taken, strict=True)
@@ -230,7 +206,7 @@ class _Block:
     """One block of replicates of one ranking; empty where no thresholds were chosen."""
 
     tpr: Floats
-    optimism: tuple[Floats, ...]
+    rechosen: tuple[Rechosen, ...]
     precision: tuple[Floats, ...]
 
 
@@ -240,17 +216,20 @@ def _evaluated(
     """Evaluate one block of replicates of one ranking; thresholds are chosen anew where criteria are given."""
     return _Block(
         tpr_at(drawn, grid),
-        tuple(optimism(criterion, one, drawn) for criterion in criteria),
+        tuple(
+            rechosen(criterion.value, one, drawn, greater_is_better=criterion.greater_is_better)
+            for criterion in criteria
+        ),
         tuple(precision_at_recall(drawn, recall) for recall in rates.finds if criteria),
     )
 
 
-def _joined(blocks: Sequence[_Block], width: int) -> tuple[Floats, tuple[Floats, ...], tuple[Floats, ...]]:
+def _joined(blocks: Sequence[_Block], width: int) -> tuple[Floats, tuple[Rechosen, ...], tuple[Floats, ...]]:
     """Join the blocks."""
     tpr = np.concatenate([block.tpr for block in blocks]) if blocks else np.empty((0, width))
-    optimistic = zip(*(block.optimism for block in blocks if block.optimism), strict=True)
+    chosen = zip(*(block.rechosen for block in blocks if block.rechosen), strict=True)
     precise = zip(*(block.precision for block in blocks if block.precision), strict=True)
-    return tpr, tuple(map(np.concatenate, optimistic)), tuple(map(np.concatenate, precise))
+    return tpr, tuple(map(all_rechosen, chosen)), tuple(map(np.concatenate, precise))
 
 
 def grid_of(counts: ThresholdCounts, rates: FixedRates = USUAL_RATES) -> Floats:
@@ -363,10 +342,10 @@ FIRST = (0.1, 0.2)
 def ranking_summaries(counts: ThresholdCounts) -> tuple[CurveSummaryRecord, ...]:
     """Return the numbers of a ranking's curves."""
     fpr, tpr = counts.fpr, counts.tpr
-    found: list[CurveSummaryRecord] = []
+    summaries: list[CurveSummaryRecord] = []
 
     def add(curve: str, quantity: str, at: float | None, value: float) -> None:
-        found.append(
+        summaries.append(
             CurveSummaryRecord(
                 model=counts.model, curve=curve, label=counts.label, quantity=quantity, at=at, value=value
             )
@@ -387,7 +366,7 @@ def ranking_summaries(counts: ThresholdCounts) -> tuple[CurveSummaryRecord, ...]
             caught = float(np.interp(share, called, tpr))
             add("gain", "found", share, caught)
             add("lift", "lift", share, caught / share)
-    return tuple(found)
+    return tuple(summaries)
 
 
 def partial_area(x: Floats, y: Floats, limit: float) -> float:

@@ -40,7 +40,7 @@ LARGEST = float(np.finfo(np.float64).max)
 
 def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
     """Count each model's scores by true class, in bins of equal width; empty unless the task is binary."""
-    found = []
+    histograms = []
     predictions = sample.predictions
     for model, score, positive, weight, is_probability in _scored(sample):
         scale: Literal["probability", "score"] = "probability" if is_probability else "score"
@@ -50,7 +50,7 @@ def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
         for code, name in enumerate(predictions.classes):
             of_positive = code == predictions.positive_code
             counts, members = both[int(of_positive)], positive == of_positive
-            found.append(
+            histograms.append(
                 ScoreHistogramRecord(
                     model=model,
                     true=name,
@@ -62,7 +62,7 @@ def score_histograms(sample: Sample) -> tuple[ScoreHistogramRecord, ...]:
                     median=_median(score[members], weight[members]),
                 )
             )
-    return tuple(found)
+    return tuple(histograms)
 
 
 def _median(score: Floats, weight: Floats) -> float | None:
@@ -76,11 +76,11 @@ def _median(score: Floats, weight: Floats) -> float | None:
 
 def _bins(score: Floats, edges: Floats) -> Indices:
     """Return the bin (n,) of each score; scores outside the edges belong to the nearest bin."""
-    found = np.zeros(len(score), dtype=np.uint8)
+    bins = np.zeros(len(score), dtype=np.uint8)
     for part in parts_of(score):
         for edge in edges[1:-1]:
-            found[part] += score[part] >= edge
-    return found.astype(np.intp)
+            bins[part] += score[part] >= edge
+    return bins.astype(np.intp)
 
 
 def _scored(sample: Sample) -> Iterator[tuple[str, Floats, Mask, Floats, bool]]:
@@ -129,12 +129,12 @@ def _edges(score: Floats) -> Floats:
     return np.unique(_rounded(np.linspace(low / 2, high / 2, SCORE_BINS + 1) * 2))
 
 
-def residuals(sample: Sample, level: float) -> tuple[ResidualRecord, ...]:
+def residuals(sample: Sample, level: float, *, seed: int) -> tuple[ResidualRecord, ...]:
     """Return each model's predicted and true values, thinned, and calibration; empty except for regression."""
     predictions = sample.predictions
     if predictions.task != "regression" or predictions.y_true is None:
         return ()
-    found = []
+    records = []
     for outputs in predictions.models:
         if outputs.y_pred is None:
             continue
@@ -151,15 +151,15 @@ def residuals(sample: Sample, level: float) -> tuple[ResidualRecord, ...]:
             for part in _parts(predicted, order)
         ]
         means, truths, lows, highs, counts = (tuple(column) for column in zip(*bins, strict=True))
-        found.append(
+        records.append(
             ResidualRecord(
                 model=outputs.name, predicted=_rounded(predicted[drawn]), true=_rounded(true[drawn]),
                 bin_predicted=means, bin_true=truths, bin_low=lows, bin_high=highs,
                 bin_count=counts, level=level, n=len(rows),
-                trend=error_trend(predicted, true) if sample.units.plain else None,
+                trend=error_trend(predicted, true, seed=seed) if sample.units.plain else None,
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(records)
 
 
 def _drawn(predicted: Floats, true: Floats, order: Indices) -> Indices:

@@ -116,10 +116,10 @@ def _of_numbers(predictions: Predictions) -> str | None:
         return "error_ratio"
     if predictions.task != "intervals":
         return None
-    of_quantiles, found = bool(quantiles(numbers)), levels(numbers)
-    if of_quantiles or len(found) > 1:
-        return "wis" if found else "mean_pinball"
-    return f"interval_score[level={found[0]:.12g}]"
+    of_quantiles, named_levels = bool(quantiles(numbers)), levels(numbers)
+    if of_quantiles or len(named_levels) > 1:
+        return "wis" if named_levels else "mean_pinball"
+    return f"interval_score[level={named_levels[0]:.12g}]"
 
 
 def has_labels(model: ModelOutputs, options: Options) -> bool:

@@ -29,9 +29,9 @@ def _truth(view: ModelView) -> Floats:
 
 
 def _limits(view: ModelView, at: float) -> tuple[Floats, Floats]:
-    found = limits_at(view.numbers, at)
-    assert found is not None
-    return found
+    limits = limits_at(view.numbers, at)
+    assert limits is not None
+    return limits
 
 
 def _interval_score(view: ModelView, at: float) -> Floats:
@@ -54,12 +54,12 @@ def wis(view: ModelView) -> Floats:
 
     Of many levels it is near the integral of the pinball loss over all quantiles (CRPS).
     """
-    found = levels(view.numbers)
-    total = np.sum([(1 - level) / 2 * _interval_score(view, level) for level in found], axis=0)
+    named_levels = levels(view.numbers)
+    total = np.sum([(1 - level) / 2 * _interval_score(view, level) for level in named_levels], axis=0)
     median = quantile_at(view.numbers, 0.5)
     if median is None:
-        return np.asarray(total / len(found))
-    return np.asarray((np.abs(_truth(view) - median) / 2 + total) / (len(found) + 0.5))
+        return np.asarray(total / len(named_levels))
+    return np.asarray((np.abs(_truth(view) - median) / 2 + total) / (len(named_levels) + 0.5))
 
 
 def _at_level(begins: str, label: str) -> Parameter:

@@ -44,32 +44,32 @@ def lacks(outputs: ModelOutputs, quantity: Quantity, summed: ScoreSums | None = 
 
 def available(predictions: Predictions) -> tuple[Quantity, ...]:
     """Return every quantity of the task, in the registry's order: the metric, its averages, its classes."""
-    found: list[Quantity] = []
+    quantities: list[Quantity] = []
     for metric in METRICS.values():
         if isinstance(metric.computation, Training):
             continue  # criteria of training rows: no quantity of test predictions
         if isinstance(metric.computation, Judgements) and not predictions.judged:
             continue
         if predictions.task == "intervals" and "intervals" in metric.tasks:
-            found += _of_intervals(metric, predictions)
+            quantities += _of_intervals(metric, predictions)
             continue
         if metric.lacks_parameter or metric.only_named or (metric.ordered and not _has_order(predictions)):
             continue
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
         if predictions.task == "sums":
-            found += _of_sums(metric, predictions)
+            quantities += _of_sums(metric, predictions)
         elif metric.numbered is not None:
             repeated = any(model.attempts is not None for model in predictions.models)
-            found += _with_usual_numbers(metric, predictions) if repeated else []
+            quantities += _with_usual_numbers(metric, predictions) if repeated else []
         elif predictions.task == "multiclass" and metric.averages:
-            found += [Quantity(metric.name, average=average) for average in metric.averages]
-            found += [Quantity(metric.name, label=label) for label in predictions.classes]
+            quantities += [Quantity(metric.name, average=average) for average in metric.averages]
+            quantities += [Quantity(metric.name, label=label) for label in predictions.classes]
         else:
-            found.append(Quantity(metric.name))
+            quantities.append(Quantity(metric.name))
             if predictions.task == "sets":
-                found += [Quantity(metric.name, label=label) for label in predictions.classes]
-    return tuple(found)
+                quantities += [Quantity(metric.name, label=label) for label in predictions.classes]
+    return tuple(quantities)
 
 
 def lacks_numbers(numbers: Mapping[str, Floats], metric: Metric) -> Message | None:
@@ -100,8 +100,8 @@ def _of_sums(metric: Metric, predictions: Predictions) -> list[Quantity]:
     if not any(set(metric.sums) <= summed_names(model.numbers) for model in predictions.models):
         return []
     averages: tuple[Average, ...] = ("micro", "macro") if predictions.classes else ("micro",)
-    found = [Quantity(metric.name, average=average) for average in averages]
-    return found + [Quantity(metric.name, label=label) for label in predictions.classes]
+    quantities = [Quantity(metric.name, average=average) for average in averages]
+    return quantities + [Quantity(metric.name, label=label) for label in predictions.classes]
 
 
 def _of_intervals(metric: Metric, predictions: Predictions) -> list[Quantity]:

@@ -33,8 +33,8 @@ def _won(positives: Array, negatives: Array) -> Array:
 
 def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """DeLong's placements, centred: (V10 - AUC) / P and (V01 - AUC) / N, (g, ...) each."""
-    found, wrong = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
-    p, n = found[-1], wrong[-1]
+    hits, wrong = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
+    p, n = hits[-1], wrong[-1]
     auc = _won(positives, negatives) / (p * n)
     # In place, for a million groups: half of the time is fresh memory. Shares are divided, so that those of a perfect
     # and of a constant model are 1 and 1/2 exactly.
@@ -44,7 +44,7 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
     beaten /= n
     beaten -= auc
     beaten *= 1 / p
-    above += found
+    above += hits
     above /= p
     above -= auc
     above *= 1 / n
@@ -76,20 +76,20 @@ def gini(auc: float) -> float:
 
 def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form by suffix sums over the groups at or below the example's own."""
-    found, wrong = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
-    p, value = found[-1], average_precision(positives, negatives)
-    by_positive, by_negative = np.empty_like(found), np.empty_like(found)
+    hits, wrong = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
+    p, value = hits[-1], average_precision(positives, negatives)
+    by_positive, by_negative = np.empty_like(hits), np.empty_like(hits)
     below: tuple[Array, Array] = np.zeros_like(p), np.zeros_like(p)
     # From the last groups on, as many at a time as stay in the cache.
-    for part in reversed(parts_of(found)):
-        called = found[part] + wrong[part]
+    for part in reversed(parts_of(hits)):
+        called = hits[part] + wrong[part]
         called[called == 0] = 1
-        precision = found[part] / called
+        precision = hits[part] / called
         called *= called
         np.divide(positives[part], called, out=called)
         slope = called * wrong[part]
         slope[-1] += below[0]
-        called *= found[part]
+        called *= hits[part]
         called[-1] += below[1]
         sums = [np.cumsum(each[::-1], axis=0)[::-1] for each in (slope, called)]
         below = sums[0][0], sums[1][0]
@@ -118,10 +118,10 @@ def average_precision(positives: Array, negatives: Array) -> Array:
 
 def _precision(positives: Array, negatives: Array) -> Array:
     """Return the precision at each threshold, 0 where no example is above it."""
-    found = np.cumsum(positives, axis=0)
-    called = found + np.cumsum(negatives, axis=0)
+    hits = np.cumsum(positives, axis=0)
+    called = hits + np.cumsum(negatives, axis=0)
     np.maximum(called, np.finfo(called.dtype).tiny, out=called)
-    return np.asarray(np.divide(found, called, out=called))
+    return np.asarray(np.divide(hits, called, out=called))
 
 
 def _at(values: Array, groups: Indices) -> Array:
@@ -283,14 +283,14 @@ def pr_auc(positives: Array, negatives: Array) -> Array:
     It begins at recall 0 with the precision of the highest threshold. Straight lines between points in this plane
     are optimistic. Undefined where no example is positive.
     """
-    found, wrong, precision = (
+    hits, wrong, precision = (
         np.cumsum(positives, axis=0),
         np.cumsum(negatives, axis=0),
         _precision(positives, negatives),
     )
     # A threshold above every drawn example has no precision: the first drawn one's holds from recall 0 on.
-    undrawn = bisect(range(len(found) - 1), 0, key=lambda group: int((found[group] + wrong[group] > 0).all()))
-    first = (found[: undrawn + 1] + wrong[: undrawn + 1] > 0).argmax(axis=0)
+    undrawn = bisect(range(len(hits) - 1), 0, key=lambda group: int((hits[group] + wrong[group] > 0).all()))
+    first = (hits[: undrawn + 1] + wrong[: undrawn + 1] > 0).argmax(axis=0)
     heights = _total(positives, precision) + _total(positives[1:], precision[:-1])
     return ratio((heights + _at(positives, first) * _at(precision, first)) / 2, positives.sum(0))
 
@@ -433,11 +433,11 @@ def _near(cumulative: CumulativeWeights, called: float) -> tuple[float, float]:
     """Return the positives and negatives, one half more each, among the n^0.8 / 2 examples about a place."""
     above = (cumulative.found + cumulative.wrong)[:, 0]
     half = above[-1] ** 0.8 / 4
-    found, wrong = (
+    hits, wrong = (
         np.interp([called - half, called + half], np.append(0, above), np.append(0, sums[:, 0]))
         for sums in (cumulative.found, cumulative.wrong)
     )
-    return float(found[1] - found[0]) + 0.5, float(wrong[1] - wrong[0]) + 0.5
+    return float(hits[1] - hits[0]) + 0.5, float(wrong[1] - wrong[0]) + 0.5
 
 
 @_at_corners(
@@ -477,10 +477,10 @@ def _corners(
     every, run = np.arange(b), math.isqrt(size - 1) + 1
 
     def at(index: Indices) -> tuple[Floats, Floats]:
-        found, wrong = (
+        hits, wrong = (
             sums[index, every].astype(np.float64, copy=False) for sums in (cumulative.found, cumulative.wrong)
         )
-        return found, wrong
+        return hits, wrong
 
     def first(indices: Indices) -> Indices:
         there = reached(*at(indices))
@@ -490,16 +490,18 @@ def _corners(
     ends = np.minimum(np.arange(run - 1, size + run - 1, run), size - 1)
     end = first(np.repeat(ends[:, None], b, axis=1))
     index = first(np.minimum(end // run * run + np.arange(run)[:, None], end))
-    found, wrong = (np.where(index > 0, sums, 0.0) for sums in at(np.maximum(index - 1, 0)))
-    return (found, wrong), at(index)
+    hits, wrong = (np.where(index > 0, sums, 0.0) for sums in at(np.maximum(index - 1, 0)))
+    return (hits, wrong), at(index)
 
 
 @_at_corners(
     "Best accuracy",
     "max over thresholds t of the accuracy of score >= t",
     resampled=False,
-    no_interval=Message("no_interval.max_accuracy"),
-    intervals=(),
+    best_of="accuracy",
+    intervals=("rechosen",),
+    difference_interval="",
+    no_test=Message("no_test.chosen_threshold"),
 )
 def max_accuracy(cumulative: CumulativeWeights) -> Floats:
     """Highest accuracy that any threshold reaches, all and no example predicted positive included.

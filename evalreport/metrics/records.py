@@ -28,13 +28,13 @@ def fold_records(sample: Sample) -> tuple[FoldRecord, ...]:
     if parts.count == 1:
         return ()
     names = [dict(name) for name in parts.names]
-    found = []
+    records = []
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.fits is None or quantity.label is not None:
             continue
         for name, value, n in zip(names, estimate.fits.values, estimate.fits.n_test, strict=True):
             repeat = name.get("repeat") or name.get("replicate") or name.get("seed") or name.get("dataset")
-            found.append(
+            records.append(
                 FoldRecord(
                     model=model,
                     repeat=repeat,
@@ -46,22 +46,22 @@ def fold_records(sample: Sample) -> tuple[FoldRecord, ...]:
                     n=int(n),
                 )
             )
-    return tuple(found)
+    return tuple(records)
 
 
 def confusion_records(sample: Sample) -> tuple[ConfusionRecord, ...]:
     """Return every label model's confusion matrix, cell by cell; with very many classes only the cells in use."""
-    classes, found = sample.predictions.classes, []
+    classes, records = sample.predictions.classes, []
     if sample.tables is None:
         return ()
     for name, table in zip(sample.label_models, sample.tables.tables, strict=True):
-        found += [
+        records += [
             ConfusionRecord(model=name, true=true, predicted=predicted, count=float(table[t, p]))
             for t, true in enumerate(classes)
             for p, predicted in enumerate(sample.predictions.answers)
             if len(classes) <= MOST_WHOLE or table[t, p]
         ]
-    return tuple(found)
+    return tuple(records)
 
 
 def variance_records(sample: Sample) -> tuple[VarianceRecord, ...]:

@@ -53,8 +53,8 @@ class Metrics(Registry[Metric]):
         known = self._entries.get(name)
         if known is not None:
             return known
-        found = self._with_number(name) or self._with_parameter(name)
-        return super().__getitem__(name) if found is None else found
+        metric = self._with_number(name) or self._with_parameter(name)
+        return super().__getitem__(name) if metric is None else metric
 
     def __contains__(self, name: object) -> bool:
         if super().__contains__(name) or not isinstance(name, str):
@@ -337,10 +337,12 @@ def affine_map(function: Function, of: str) -> Affine:
         Where the value at 2 is off that line, or the slope is 0.
     """
     offset = float(function(0.0))
-    found = Affine(of, float(function(1.0)) - offset, offset)
-    if not found.slope or abs(float(function(2.0)) - found.forward(2.0)) > 1e-9 * abs(found.slope):
+    mapped_value = Affine(of, float(function(1.0)) - offset, offset)
+    if not mapped_value.slope or abs(float(function(2.0)) - mapped_value.forward(2.0)) > 1e-9 * abs(
+        mapped_value.slope
+    ):
         raise ValueError(f"{function!r} is no straight line with a slope of the value of {of!r}")
-    return found
+    return mapped_value
 
 
 def _on_another_scale(base: Metric, name: str, scale: Affine, display: Display) -> Metric:

@@ -57,6 +57,7 @@ def r2_correlation(sums: Array) -> Array:
     range=INFINITE,
     greater_is_better=False,
     intervals=("hall_tail", *SMOOTH_INTERVALS),
+    difference_interval="t_kurtosis",
     test="paired_t",
     from_squares=math.sqrt,
     losses=SQUARES,
@@ -174,11 +175,11 @@ _LARGEST = 32
 )
 def max_error(state: Sorted, weights: Floats) -> Floats:
     """Largest absolute error on the test set, in the target's units; it grows with the number of examples."""
-    found, missing = np.zeros(len(weights)), np.arange(len(weights))
+    largest, missing = np.zeros(len(weights)), np.arange(len(weights))
     # The largest ones first: nearly always one of these is held.
     for end in range(len(state.rows), 0, -_LARGEST):
         some = slice(max(end - _LARGEST, 0), end)
         held = weights[missing[:, None], state.rows[some]] > 0
-        found[missing] = np.where(held, state.values[some], 0).max(axis=1)
+        largest[missing] = np.where(held, state.values[some], 0).max(axis=1)
         missing = missing[~held.any(axis=1)]
-    return found
+    return largest

@@ -181,9 +181,9 @@ def accuracy_at_coverage(state: Confidences, weights: Floats, *, at: float) -> F
     """Share of right answers among the surest ones, at a share that is answered; written `accuracy[at_coverage=X]`."""
     if np.isnan(state.wrong).any():
         return np.full(len(weights), np.nan)
-    found = []
+    accuracies = []
     for row in weights / state.mean_weight:
         right, wrong = cumulative_groups(state.confidence, 1 - state.wrong, row)
         asked = answered(at, float(right[-1] + wrong[-1]))
-        found.append(hits_at(right, wrong, asked) / min(asked, float(right[-1] + wrong[-1])))
-    return np.array(found)
+        accuracies.append(hits_at(right, wrong, asked) / min(asked, float(right[-1] + wrong[-1])))
+    return np.array(accuracies)

@@ -161,7 +161,7 @@ def _of_ranks(
         group_weights(data.units.weight_of(rows), order)
         for rows, order in zip(rows_of_parts, orders, strict=True)
     ]
-    found = {}
+    estimates = {}
     evidence: Ranking | Rows = Rows(rare)
     if len(orders) == 1:
         positive = orders[0].positive
@@ -176,7 +176,7 @@ def _of_ranks(
         values = np.array([float(computation.function(*group)) for group in groups])
         value = float(mean_of_parts(values, data.layout))
         if np.isnan(value):
-            found[key] = undefined(
+            estimates[key] = undefined(
                 predictions, key, _why_undefined(metric.scale.undefined, values, data.layout)
             )
             continue
@@ -185,8 +185,8 @@ def _of_ranks(
             if computation.derivative is None
             else _rank_slopes(computation.derivative, data, model, groups, values)
         )
-        found[key] = _estimate(predictions, data, key, value, slopes, evidence)
-    return found
+        estimates[key] = _estimate(predictions, data, key, value, slopes, evidence)
+    return estimates
 
 
 def _rank_slopes(

@@ -13,6 +13,7 @@ from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Order
+from evalreport.metrics.chosen_threshold import with_chosen_thresholds
 from evalreport.metrics.clustering import clustering_estimates
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, undefined
@@ -164,6 +165,7 @@ def estimate_all(
     found |= with_replicates(
         rows, by_rows, drawn, n_resamples=n_resamples, seed=seed, in_groups=in_groups, of_rows=of_rows
     )
+    found |= with_chosen_thresholds(predictions, rows, found, n_resamples=n_resamples, seed=seed)
     if in_groups:
         # The states of many rows are large, and nothing else needs them.
         rows = replace(rows, states={})

@@ -39,15 +39,15 @@ def summed_estimates(
     covariances, which is that of the bootstrap's replicates but for what vanishes with the number of examples.
     """
     sums = predictions.scores
-    found: dict[tuple[str, Quantity], Estimate] = {}
+    estimates: dict[tuple[str, Quantity], Estimate] = {}
     if sums is None:
-        return found
+        return estimates
     for quantity in of_family(quantities, Moments):
         computation = definition(quantity).computation
         if not (isinstance(computation, Moments) and computation.of_gaps):
             continue
         gaps = {model: sums.gaps(model) for model in sums.models}
-        found |= {
+        estimates |= {
             (model, quantity): Estimate(
                 model=model,
                 quantity=quantity,
@@ -68,7 +68,9 @@ def summed_estimates(
             continue
         if min(sums.class_sizes) == 0:
             undefined_here = definition(quantity).scale.undefined
-            found |= {(m, quantity): undefined(predictions, (m, quantity), undefined_here) for m in models}
+            estimates |= {
+                (m, quantity): undefined(predictions, (m, quantity), undefined_here) for m in models
+            }
             continue
         values = np.array([_value(sums, base.name, model) for model in models])
         rows = _rows(sums, base.name, models)
@@ -78,7 +80,7 @@ def summed_estimates(
         replicates = np.clip(values[:, None] + _drawn(rows, base.name, n_resamples, seed), *limits)
         positives = np.arange(rows.shape[1]) >= len(models)
         for k, model in enumerate(models):
-            found[model, quantity] = Estimate(
+            estimates[model, quantity] = Estimate(
                 model=model,
                 quantity=quantity,
                 value=float(values[k]),
@@ -90,7 +92,7 @@ def summed_estimates(
                 influence=Influence(rows[k], np.ones(rows.shape[1])),
                 replicates=replicates[k] if n_resamples else None,
             )
-    return found
+    return estimates
 
 
 def _value(sums: ScoreSums, metric: str, model: str) -> float:
@@ -114,19 +116,19 @@ def _rows(sums: ScoreSums, metric: str, models: Sequence[str]) -> Floats:
 
 def _root(products: Floats) -> Floats:
     """Return L with L L' = products (k, k), lower triangular (Cholesky); what is rounding counts as 0."""
-    found = np.zeros_like(products)
+    roots = np.zeros_like(products)
     for j in range(len(products)):
-        left = products[j:, j] - (found[j:, :j] * found[j, :j]).sum(axis=1)
+        left = products[j:, j] - (roots[j:, :j] * roots[j, :j]).sum(axis=1)
         if left[0] > ROUNDING * products[j, j]:
-            found[j:, j] = left / np.sqrt(left[0])
-    return found
+            roots[j:, j] = left / np.sqrt(left[0])
+    return roots
 
 
 def _drawn(rows: Floats, metric: str, n_resamples: int, seed: int) -> Floats:
     """Draw deviations (k, B) from the normal distribution with the covariances of the rows' products."""
     digest = int.from_bytes(hashlib.blake2b(metric.encode(), digest_size=8).digest(), "big")
     normal = np.random.default_rng([seed, digest]).standard_normal((rows.shape[1], n_resamples))
-    found = np.zeros((len(rows), n_resamples))
+    draws = np.zeros((len(rows), n_resamples))
     for row, deviates in zip(rows.T, normal, strict=True):
-        found += row[:, None] * deviates
-    return found
+        draws += row[:, None] * deviates
+    return draws

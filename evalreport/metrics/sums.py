@@ -103,9 +103,9 @@ def _value(metric: Metric, totals: Array) -> Array:
 def labels_without_denominator(predictions: Predictions, quantity: Quantity, model: int) -> list[str]:
     """Return the labels that a macro average leaves out, for want of a denominator in one model's sums."""
     names, numbers = definition(quantity).sums, predictions.models[model].numbers
-    found = []
+    labels = []
     for code, label in enumerate(predictions.classes):
         totals = np.array([numbers[of_label(name, code)].sum() for name in names])
         if np.isnan(_value(definition(quantity), totals)):
-            found.append(label)
-    return found
+            labels.append(label)
+    return labels

@@ -143,13 +143,13 @@ class TableFunctions:
 def by_margins(by_count: Floats, margins: Floats, classes: slice) -> Floats:
     """Return derivatives by the margins (..., 3, K) from those by the counts (..., k, 4) of some classes."""
     tp, fp, fn, tn = (by_count[..., j] for j in range(4))
-    found = np.zeros_like(margins)
-    found[..., 0, classes] = tp - fp - fn + tn
-    found[..., 1, classes] = fn - tn
-    found[..., 2, classes] = fp - tn
+    slopes = np.zeros_like(margins)
+    slopes[..., 0, classes] = tp - fp - fn + tn
+    slopes[..., 1, classes] = fn - tn
+    slopes[..., 2, classes] = fp - tn
     # Every example, of any class, is one more true negative of the others.
-    found[..., 1, :] += tn.sum(-1, keepdims=True)
-    return found
+    slopes[..., 1, :] += tn.sum(-1, keepdims=True)
+    return slopes
 
 
 def table_function(quantity: Quantity, predictions: Predictions) -> Callable[[Array], Array]:

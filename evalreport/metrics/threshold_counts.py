@@ -14,14 +14,9 @@ from evalreport.engine.distributions import in_parts
 from evalreport.engine.draws import blocks, stream
 from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
 from evalreport.metrics.replicates import MOST_DRAWN
-from evalreport.metrics.sample import Sample
-from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats, Indices, Mask
-from evalreport.predictions.score_sums import ScoreSums
 from evalreport.samplings import Sampling
 
-MOST_CLASSES = 50
-"""Curves of each class against the rest are computed for up to this many classes."""
 MOST_EXAMINED = 50_000
 MOST_BINS = 256
 """Rankings of at most this many distinct scores are not cut."""
@@ -164,46 +159,6 @@ def count_thresholds(
     return ThresholdCounts(model, label, order.thresholds, *running_weights(weights, order), order)
 
 
-def all_threshold_counts(sample: Sample) -> tuple[ThresholdCounts, ...]:
-    """Count along the ranking of every model, of each class where there are several.
-
-    Nothing where several fits have scores of their own, which have no common scale, or the truth lacks a class.
-    """
-    predictions, rows = sample.predictions, sample.rows
-    if predictions.scores is not None:
-        return tuple(one for one in _of_sums(predictions.scores) if one.positives > 0 and one.negatives > 0)
-    if rows.layout.ranked.count > 1 or predictions.y_true is None:
-        return ()
-    weights = rows.units.heavy
-    found = []
-    for outputs in predictions.models:
-        if outputs.present is not None:
-            continue
-        if predictions.task == "binary" and outputs.score is not None and predictions.positive is not None:
-            ready = rows.orders.get(outputs.name)
-            order = ready[0] if ready else view(predictions, outputs).order
-            found.append(count_thresholds(order, model=outputs.name, weights=weights))
-        elif predictions.task == "multiclass" and outputs.proba is not None:
-            for code, label in enumerate(predictions.classes[:MOST_CLASSES]):
-                order = descending_order(outputs.proba[:, code], _is(sample, label))
-                found.append(count_thresholds(order, model=outputs.name, label=label, weights=weights))
-    return tuple(one for one in found if one.positives > 0 and one.negatives > 0)
-
-
-def _of_sums(sums: ScoreSums) -> Iterator[ThresholdCounts]:
-    """Count along histograms: a bin's lowest score is its threshold."""
-    for model, bins in sums.bins.items():
-        found, wrong = (
-            np.concatenate([[0.0], np.cumsum(counts)]) for counts in (bins.positives, bins.negatives)
-        )
-        yield ThresholdCounts(model, None, bins.low, found, wrong)
-
-
-def _is(sample: Sample, label: str) -> Mask:
-    predictions = sample.predictions
-    return np.asarray(predictions.y_true == predictions.labels.codes[label])
-
-
 @dataclass(frozen=True)
 class Forecasts:
     """The probabilities that a model gives, and whether what they forecast happened.
@@ -238,38 +193,6 @@ class Forecasts:
         return order.thresholds[held], right + wrong, right
 
 
-def forecasts(sample: Sample) -> Iterator[Forecasts]:
-    """Yield the forecasts of every model that gives probabilities of all classes."""
-    predictions = sample.predictions
-    if predictions.scores is not None:
-        yield from _of_histograms(predictions.scores)
-    for outputs in predictions.models:
-        seen = view(predictions, outputs)
-        if seen.proba is None or seen.true is None or outputs.present is not None or not predictions.classes:
-            continue
-        code = seen.positive_code
-        p = seen.proba.max(axis=1) if code is None else seen.proba[:, code]
-        forecast = seen.proba.argmax(axis=1) if code is None else code
-        confidence = right = None
-        if seen.y_pred is not None and (seen.y_pred >= 0).all():
-            answer = seen.y_pred.astype(np.intp)
-            confidence = np.take_along_axis(seen.proba, answer[:, None], axis=1)[:, 0]
-            right = answer == seen.true
-        yield Forecasts(
-            outputs.name, p, np.asarray(forecast == seen.true), confidence, right, sample.units.base
-        )
-
-
-def _of_histograms(sums: ScoreSums) -> Iterator[Forecasts]:
-    """Yield the forecasts of histograms of probabilities; answers may have been cut elsewhere, so none is judged."""
-    for model, bins in sums.bins.items():
-        if bins.probability:
-            p, weights = np.tile(bins.middle, 2), np.concatenate([bins.positives, bins.negatives])
-            came_true = np.repeat([True, False], len(bins.middle))
-            held = weights > 0
-            yield Forecasts(model, p[held], came_true[held], None, None, weights[held])
-
-
 def visible_points(x: Floats, y: Floats, most: int) -> Indices:
     """Return the indices of at most ``most`` points whose polyline looks like the whole.
 
@@ -288,9 +211,9 @@ def visible_points(x: Floats, y: Floats, most: int) -> Indices:
     if not moves.all() and moves.any():
         # A point that appears twice would seem to lie on a straight run, both times.
         distinct = np.flatnonzero(np.concatenate([[True], moves]))
-        found = distinct[visible_points(x[distinct], y[distinct], most)]
-        found[-1] = len(x) - 1
-        return np.asarray(found)
+        visible = distinct[visible_points(x[distinct], y[distinct], most)]
+        visible[-1] = len(x) - 1
+        return np.asarray(visible)
     keep = np.ones(len(x), dtype=bool)
     x, y = _to_unit(x), _to_unit(y)
     dx, dy = np.diff(x), np.diff(y)
@@ -441,15 +364,15 @@ def tpr_at(replicate: Replicate, fpr: Floats) -> Floats:
 
     Where the curve rises straight up its upper end counts; nan where a replicate lacks a class.
     """
-    found, wrong = np.ascontiguousarray(replicate.found.T), np.ascontiguousarray(replicate.wrong.T)
-    values = np.full((len(found), len(fpr)), np.nan)
+    hits, wrong = np.ascontiguousarray(replicate.found.T), np.ascontiguousarray(replicate.wrong.T)
+    values = np.full((len(hits), len(fpr)), np.nan)
     usable = np.flatnonzero(replicate.usable)
     if len(usable):
         # All polygons in one, one after the other; what rounding puts just below a step is at it.
         first = usable[:, None] * (2 * wrong[:, -1].max())
         wanted = np.minimum(fpr * (1 + 1e-12), 1) * wrong[usable, -1:] + first
-        found, wrong = found[usable], wrong[usable] + first
-        values[usable] = np.interp(wanted, wrong.ravel(), found.ravel()) / found[:, -1:]
+        hits, wrong = hits[usable], wrong[usable] + first
+        values[usable] = np.interp(wanted, wrong.ravel(), hits.ravel()) / hits[:, -1:]
     return values
 
 

@@ -30,8 +30,8 @@ TICKS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 def calibration_curves(results: Results, shown: Sequence[tuple[str, str | None]]) -> list[CurveRecord]:
     """Return the curves of some models and classes, those that there are."""
-    found = (curve_of(results, model, "corp", label) for model, label in shown)
-    return [curve for curve in found if curve is not None]
+    curves = (curve_of(results, model, "corp", label) for model, label in shown)
+    return [curve for curve in curves if curve is not None]
 
 
 def end_of_axis(curves: Sequence[CurveRecord]) -> float:
@@ -133,8 +133,8 @@ def calibration_curve(
 
 
 def _record_of(results: Results, model: str, label: str | None) -> CalibrationRecord | None:
-    found = (r for r in results.calibration if (r.model, r.label, r.slice) == (model, label, None))
-    return next(found, None)
+    records = (r for r in results.calibration if (r.model, r.label, r.slice) == (model, label, None))
+    return next(records, None)
 
 
 def _draw_bars(

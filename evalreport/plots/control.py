@@ -166,10 +166,10 @@ def _draw_values(axes: Axes, looks: Sequence[Look], index: int) -> list[Artist]:
 def _make_room(axes: Axes, looks: Sequence[Look], *, strips: int) -> None:
     """Keep the lowest part of the axes free for the strips of marks."""
     names = ("value", "low", "high", "lower", "upper")
-    found = [y for look in looks for y in (getattr(look, name) for name in names) if y is not None]
-    if not found:
+    heights = [y for look in looks for y in (getattr(look, name) for name in names) if y is not None]
+    if not heights:
         return
-    low, high = min(found), max(found)
+    low, high = min(heights), max(heights)
     span = (high - low) or max(abs(high), 1.0) * 0.1
     share = 0.06 + 0.08 * strips
     axes.set_ylim(low - span * share / (1 - share) - 0.02 * span, high + 0.06 * span)

@@ -201,8 +201,8 @@ def prevalence_of(results: Results, label: str | None = None) -> float | None:
 
 def curve_of(results: Results, model: str, kind: str, label: str | None) -> CurveRecord | None:
     """Return a model's curve of that name, or None."""
-    found = (c for c in results.curves if c.model == model and c.curve == kind and c.label == label)
-    return next(found, None)
+    curves = (c for c in results.curves if c.model == model and c.curve == kind and c.label == label)
+    return next(curves, None)
 
 
 def limits_of(curve: CurveRecord) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

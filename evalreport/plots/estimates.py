@@ -230,17 +230,17 @@ def learning_rows(results: Results, names: Mapping[str, str] | None = None) -> l
     metric = learning_metric(results)
     points = [p for p in results.learning_curves if p.metric == metric]
     laws = {f.model: f for f in results.learning_fits if f.metric == metric}
-    found = []
+    curves = []
     for index, model in enumerate(ranked(results)):
         own = [p for p in points if p.model == model]
         test = points_of(own, "test")
         if len(test) >= LEAST_POINTS:
             used = next((p.x for p in own if p.used and p.part == "test"), None)
             ahead, train = _ahead(laws.get(model), test), points_of(own, "train")
-            found.append(LearningCurve(name_of(names, model), test, train, used, index, f"m{index}", ahead))
+            curves.append(LearningCurve(name_of(names, model), test, train, used, index, f"m{index}", ahead))
     test = points_of(points, "test")
-    if found or len(test) < LEAST_POINTS:
-        return found
+    if curves or len(test) < LEAST_POINTS:
+        return curves
     return [LearningCurve(say("learning.all_models"), test, points_of(points, "train"), None, 0, "all")]
 
 
@@ -450,5 +450,5 @@ def decomposed(results: Results, loss: str | None) -> list[DecompositionRecord]:
     losses = [record.loss for record in results.decomposition]
     wanted = loss if loss is not None else (losses[0] if losses else "")
     order = {model: i for i, model in enumerate(ranked(results))}
-    found = [record for record in results.decomposition if record.loss == wanted]
-    return sorted(found, key=lambda record: order[record.model])
+    records = [record for record in results.decomposition if record.loss == wanted]
+    return sorted(records, key=lambda record: order[record.model])

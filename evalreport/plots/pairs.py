@@ -391,11 +391,13 @@ def over_time(
     sliced = [r for r in results.metrics if r.slice is not None and is_metric(r, wanted)]
     columns = [r.slice.column for r in sliced if r.slice is not None]
     chosen = column if column is not None else (columns[0] if columns else "")
-    found = {(r.model, r.slice.value): r for r in sliced if r.slice is not None and r.slice.column == chosen}
-    periods = [value for value in dict.fromkeys(v for _, v in found) if not is_special(value)]
+    by_period = {
+        (r.model, r.slice.value): r for r in sliced if r.slice is not None and r.slice.column == chosen
+    }
+    periods = [value for value in dict.fromkeys(v for _, v in by_period) if not is_special(value)]
     models = shown_models(results, names, highlight)
     for model in reversed(models):
-        records = [found.get((model.model, period)) for period in periods]
+        records = [by_period.get((model.model, period)) for period in periods]
         held = [r is not None and r.value is not None and r.n >= LEAST_EXAMPLES for r in records]
         values = [
             r.value if here and r is not None and r.value is not None else math.nan
@@ -509,11 +511,11 @@ def values(
     'F1'
     """
     wanted = metric if metric is not None else results.shown_metric
-    found = values_of(results, wanted)
-    decimals = decimals_of(record.standard_error for record in found.values())
-    models = [model for model in ranked(results) if model in found]
+    values_shown = values_of(results, wanted)
+    decimals = decimals_of(record.standard_error for record in values_shown.values())
+    models = [model for model in ranked(results) if model in values_shown]
     for place, model in enumerate(models):
-        record, index = found[model], place_of_model(results, model)
+        record, index = values_shown[model], place_of_model(results, model)
         value, low, high = with_limits(record)
         text = say("chart.no_value")
         if value is not None:

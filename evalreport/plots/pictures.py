@@ -169,8 +169,8 @@ def _room(ax: Axes, renderer: RendererBase) -> tuple[float, float, float, float]
     legend = ax.get_legend()
     if legend is not None:
         boxes.append(legend.get_window_extent(renderer))
-    found = [box for box in boxes if box is not None and box.width > 0]
-    over = [(edge.x0 - b.x0, edge.y0 - b.y0, b.x1 - edge.x1, b.y1 - edge.y1) for b in found]
+    taken_boxes = [box for box in boxes if box is not None and box.width > 0]
+    over = [(edge.x0 - b.x0, edge.y0 - b.y0, b.x1 - edge.x1, b.y1 - edge.y1) for b in taken_boxes]
     left, bottom, right, top = (max([0.0, *(sides[i] for sides in over)]) for i in range(4))
     return left, bottom, right, top
 

@@ -87,10 +87,10 @@ def reliable(
 ) -> list[ShownModel]:
     """Return the models that `reliability` draws."""
     shown = shown_models(results, names, highlight, metric="roc_auc")
-    found = [
+    models_shown = [
         m for m in shown if m.highlighted and curve_of(results, m.model, "reliability", None) is not None
     ]
-    return found if highlight is not None else found[:MOST_RELIABLE]
+    return models_shown if highlight is not None else models_shown[:MOST_RELIABLE]
 
 
 def _draw_counts(axes: Axes, x: Sequence[float], counts: Sequence[float]) -> None:

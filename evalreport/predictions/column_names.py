@@ -60,8 +60,7 @@ PROBABILITY_PREFIXES = ("p_", "proba_", "prob_")
 
 LONE_PROBABILITIES = (
     *("y_prob", "p", "proba", "prob", "probability"),
-    # Of platforms.
-    *("probabilities", "scored probabilities"),
+    *(name for name in names_of("p") if name != "probability"),
 )
 """Names of the one probability of a binary task, and of an array with a column for each class."""
 
@@ -141,12 +140,12 @@ def by_usual_case(names: Iterable[str], as_they_are: Collection[str | None] = ()
         Names whose case counts.
     """
     headers = {name.strip(): name for name in names}
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for name, header in headers.items():
         usual = usual_case(name)
-        taken = usual != name and (usual in headers or usual in found)
-        found[name if taken or name in as_they_are else usual] = header
-    return found
+        taken = usual != name and (usual in headers or usual in columns)
+        columns[name if taken or name in as_they_are else usual] = header
+    return columns
 
 
 def is_probability(name: str) -> bool:

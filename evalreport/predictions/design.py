@@ -125,13 +125,13 @@ def design_of(cells: Cells, blame: Blame) -> FoundDesign:
     own = seeds > 1 and cells.example is not None and _each_its_own(cells, visits, seeds, blame)
     if own:
         visits = _with_seeds_in_groups(visits)
-    found = _folds(cells, visits, folds, blame) if folds > 1 else _repeats(repeats)
+    design = _folds(cells, visits, folds, blame) if folds > 1 else _repeats(repeats)
     if seeds < 2:
-        return found
+        return design
     of_seeds = (
         Message("found.design.seeds_are_repeats") if own else Message("found.design.mean_of_seeds", n=seeds)
     )
-    return FoundDesign(found.design, parts(found.why, of_seeds), own)
+    return FoundDesign(design.design, parts(design.why, of_seeds), own)
 
 
 def _tested(part: Column | None, codes: Indices | None, n: int) -> Mask:

@@ -16,10 +16,10 @@ _SPACES = str.maketrans(dict.fromkeys("\u00a0\u2009\u202f\u2007", " "))
 _CURRENCY = r"[$€£¥₹₩]|R\$|US\$|CHF|USD|EUR|GBP|kr\.?"
 _CELL = re.compile(
     rf"(?P<open>\()?(?P<sign>[+\u2212-])?(?P<before>{_CURRENCY})? ?(?P<inner>[+\u2212-])?"
-    rf"(?P<body>\d[\d.,' \u2019]*?) ?(?P<after>{_CURRENCY}|%)?(?P<trailing>-)?(?P<close>\))?",
+    rf"(?P<body>\d[\d.,' _\u2019]*?) ?(?P<after>{_CURRENCY}|%)?(?P<trailing>-)?(?P<close>\))?",
     re.ASCII,
 )
-_MARKS = [(t, d) for t, d in itertools.product(("", ",", ".", " ", "'"), (".", ",")) if t != d]
+_MARKS = [(t, d) for t, d in itertools.product(("", ",", ".", " ", "'", "_"), (".", ",")) if t != d]
 """Separators of thousands and decimal marks."""
 
 
@@ -93,7 +93,7 @@ def dress_of(texts: Collection[str]) -> Dress | None:
         example=next((text for text in alike if not is_number(text)), distinct[0]),
         percent=around[1] == "%",
         grouped=style in ("(", "trailing") or any(len(_groups(cell.body)) > 2 for cell in alike.values())
-        or any(" " in cell.body or "'" in cell.body for cell in alike.values()),
+        or any(mark in cell.body for cell in alike.values() for mark in " '_"),
         exceptions=tuple(text for text in distinct if text not in numbers),
     )  # fmt: skip
 
@@ -103,7 +103,7 @@ def _most(values: Iterable[T]) -> T:
 
 
 def _groups(body: str) -> list[str]:
-    return re.split(r"[.,' ]", body)
+    return re.split(r"[.,' _]", body)
 
 
 def _parts(text: str) -> _Cell | None:
@@ -123,21 +123,23 @@ def _parts(text: str) -> _Cell | None:
 
 def _readings(cells: dict[str, _Cell]) -> list[dict[str, str]]:
     """Return the different readings of the texts as numbers by the marks that fit the most of them."""
-    found: list[dict[str, str]] = []
+    readings: list[dict[str, str]] = []
     for thousands, decimal in _MARKS:
-        groups = rf"\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})*" if thousands else r"\d+"
+        mark = re.escape(thousands)
+        # In India groups of two digits stand before the last three: 12,34,567.
+        groups = rf"(?:\d{{1,3}}(?:{mark}\d{{3}})*|\d{{1,2}}(?:{mark}\d\d)+{mark}\d{{3}})" if mark else r"\d+"
         form = re.compile(rf"{groups}({re.escape(decimal)}\d+)?")
         reading = {
             text: _number(cell, thousands, decimal)
             for text, cell in cells.items()
             if form.fullmatch(cell.body)
         }
-        if reading not in found:
-            found.append(reading)
-    most = max((len(reading) for reading in found), default=0)
-    if len(found[0]) == most > 0:
-        return [found[0]]  # a point is a decimal mark wherever it can be one, as in plain numbers
-    return [reading for reading in found if len(reading) == most > 0]
+        if reading not in readings:
+            readings.append(reading)
+    most = max((len(reading) for reading in readings), default=0)
+    if len(readings[0]) == most > 0:
+        return [readings[0]]  # a point is a decimal mark wherever it can be one, as in plain numbers
+    return [reading for reading in readings if len(reading) == most > 0]
 
 
 def _number(cell: _Cell, thousands: str, decimal: str) -> str:

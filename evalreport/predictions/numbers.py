@@ -68,8 +68,12 @@ def levels(names: Iterable[str]) -> tuple[float, ...]:
     own = numbers_of(names, "low")
     if own:
         return own
-    found = quantiles(names)
-    pairs = (q for q in found if q < 0.5 and any(abs(1 - q - other) < NEARLY for other in found))
+    quantile_columns = quantiles(names)
+    pairs = (
+        q
+        for q in quantile_columns
+        if q < 0.5 and any(abs(1 - q - other) < NEARLY for other in quantile_columns)
+    )
     return tuple(sorted(float(f"{1 - 2 * q:.12g}") for q in pairs))
 
 
@@ -90,9 +94,9 @@ def quantile_at(numbers: Mapping[str, Floats], q: float) -> Floats | None:
 
 
 def _quantile(numbers: Mapping[str, Floats], q: float) -> Floats:
-    found = quantile_at(numbers, q)
-    assert found is not None
-    return found
+    column = quantile_at(numbers, q)
+    assert column is not None
+    return column
 
 
 def places(names: Iterable[str]) -> dict[str, float]:
@@ -103,10 +107,10 @@ def places(names: Iterable[str]) -> dict[str, float]:
     >>> places(["high@0.9", "low@0.9", "q@0.5"])
     {'low@0.9': 0.05, 'q@0.5': 0.5, 'high@0.9': 0.95}
     """
-    found = {}
+    places_of = {}
     for name in names:
         begins, _, number = name.partition("@")
         if begins in ("low", "high", "q") and number:
             x = float(number)
-            found[name] = x if begins == "q" else round((1 - x if begins == "low" else 1 + x) / 2, 15)
-    return dict(sorted(found.items(), key=lambda entry: entry[1]))
+            places_of[name] = x if begins == "q" else round((1 - x if begins == "low" else 1 + x) / 2, 15)
+    return dict(sorted(places_of.items(), key=lambda entry: entry[1]))

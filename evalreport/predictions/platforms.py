@@ -38,10 +38,17 @@ class Platform:
 
 
 PLATFORMS = (
+    Platform(name="Amazon ML", labels=("bestAnswer",), scores=("score",), truth=("trueLabel",)),
     Platform(
         name="Azure ML",
         labels=("Scored Labels",),
         probabilities=("Scored Probabilities", 'Scored Probabilities for Class "<label>"'),
+    ),
+    Platform(
+        name="BigQuery ML, Vertex AI",
+        labels=("predicted_<TARGET>",),
+        probabilities=("<TARGET>_<label>_scores",),
+        truth=("<TARGET>",),
     ),
     Platform(
         name="caret (R)",
@@ -50,6 +57,22 @@ PLATFORMS = (
         truth=("obs",),
         weights=("weights",),
         folds=("Resample",),
+    ),
+    Platform(
+        name="CatBoost",
+        labels=("Class",),
+        probabilities=("Probability", "Probability:Class=<label>"),
+        scores=("RawFormulaVal",),
+        ids=("SampleId", "DocId"),
+        truth=("Label",),
+    ),
+    Platform(name="Dataiku", labels=("prediction",), probabilities=("proba_<label>",)),
+    Platform(
+        name="DataRobot",
+        labels=("<TARGET>_PREDICTION",),
+        probabilities=("<TARGET>_<label>_PREDICTION",),
+        ids=("row_id",),
+        truth=("<TARGET>",),
     ),
     Platform(name="H2O", labels=("predict",), probabilities=("p<label>", "<label>")),
     Platform(name="Hugging Face", truth=("label", "labels")),
@@ -80,7 +103,12 @@ PLATFORMS = (
         folds=("fold",),
     ),
     Platform(name="Prophet, statsforecast", labels=("yhat", "y_hat")),
-    Platform(name="PyCaret", labels=("prediction_label",), scores=("prediction_score",)),
+    Platform(
+        name="PyCaret",
+        labels=("prediction_label",),
+        probabilities=("prediction_score_<label>",),
+        scores=("prediction_score",),
+    ),
     Platform(name="RapidMiner", labels=("prediction(<TARGET>)",), probabilities=("confidence(<label>)",)),
     Platform(
         name="SageMaker",
@@ -93,8 +121,13 @@ PLATFORMS = (
         probabilities=("P_<TARGET><label>",),
         truth=("F_<TARGET>",),
     ),
-    Platform(name="scikit-learn's users", truth=("target", "actual", "ground_truth")),
+    Platform(
+        name="scikit-learn's users",
+        probabilities=("y_proba", "y_pred_proba", "pred_proba", "predict_proba", "pred_prob"),
+        truth=("target", "actual", "ground_truth"),
+    ),
     Platform(name="Spark ML", labels=("prediction",), probabilities=("probability", "probability_<label>")),
+    Platform(name="SPSS", labels=("PGR_1",), probabilities=("PRE_1",)),
     Platform(
         name="tidymodels (R)",
         labels=(".pred_class", ".pred"),
@@ -104,18 +137,35 @@ PLATFORMS = (
         weights=("case_wts",),
         folds=("id",),
     ),
-    Platform(name="others", labels=("predicted", "predicted_class", "pred_label")),
+    Platform(
+        name="Weka",
+        labels=("predicted",),
+        scores=("prediction",),
+        ids=("inst#",),
+        truth=("actual",),
+    ),
+    Platform(
+        name="others",
+        labels=("predicted", "predicted_class", "pred_label"),
+        probabilities=("predicted_probability",),
+    ),
 )
 """The platforms whose names are read, by name."""
 
 
-_PARTS = {"y_pred": "labels", "score": "scores", "id": "ids", "y_true": "truth", "fold": "folds"}
-_NOT_BY_NAME_ALONE = frozenset(("correct", "score"))
-"""What values decide: ``correct`` is a judgement or the true label, ``score`` a number or a list."""
+_PARTS = {
+    **{"y_pred": "labels", "score": "scores", "p": "probabilities"},
+    **{"id": "ids", "y_true": "truth", "fold": "folds"},
+}
+_NOT_BY_NAME_ALONE = frozenset(("correct", "score", "class", "prediction"))
+"""What values or other columns decide: ``correct`` is an outcome or the true label, ``score`` a number or a list."""
 
 
 def names_of(standard: str) -> tuple[str, ...]:
-    """Return the names, in small letters, by which platforms call a standard column, without those with a gap."""
+    """Return the names, in small letters, by which platforms call a standard column, without those with a gap.
+
+    ``p`` is the one probability of two classes.
+    """
     names = (name.lower() for one in PLATFORMS for name in getattr(one, _PARTS.get(standard, ""), ()))
     return tuple(
         dict.fromkeys(
@@ -138,6 +188,8 @@ _OF_CLASS = tuple(
         r"P \([^=]*=(.+)\)",
         r'[Ss]cored [Pp]robabilities for [Cc]lass "(.+)"',
         r"probability_(.+)",
+        r"(?:Log)?Probability:Class=(.+)",
+        r"prediction_score_(.+)",
     )
 )
 """Names of the probability of a class that say so by themselves."""
@@ -156,27 +208,70 @@ def class_of(header: str) -> str | None:
 
 _INTO = re.compile(r"I_([A-Z][A-Z0-9_]*)")
 _OF_TARGET = re.compile(r"[Pp]rediction ?\((.+)\)")
+_BESIDE_TARGET = (re.compile(r"predicted_(.+)"), re.compile(r"(.+)_PREDICTION"))
+_OF_CATBOOST = re.compile(r"SampleId|DocId|(RawFormulaVal|(Log)?Probability)(:.*)?")
+_AFTER_A_CLASS = ("_PREDICTION", "_scores")
+"""How DataRobot and Vertex AI end the name of a probability, after the target and the class."""
 
 
-def by_target(headers: Collection[str]) -> dict[str, str]:
-    """Return the standard column of headers that name what was predicted: ``I_BAD`` of SAS, ``prediction(Survived)``.
+def classes_by_target(headers: Collection[str]) -> dict[str, str]:
+    """Return the class of each header that names what was predicted and a class: ``bad_1_PREDICTION`` of DataRobot.
 
     Examples
     --------
+    >>> classes_by_target(["bad", "bad_1_PREDICTION", "bad_0_PREDICTION", "bad_PREDICTION"])
+    {'bad_1_PREDICTION': '1', 'bad_0_PREDICTION': '0'}
+    """
+    return {name: label for _, name, label in _of_classes([header.strip() for header in headers])}
+
+
+def _of_classes(names: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield what was predicted, the name of a column and its class, where there are two such columns or more."""
+    held = frozenset(names)
+    by_ending: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for name in names:
+        for ending in _AFTER_A_CLASS:
+            stem = name.removesuffix(ending)
+            ends = [place for place, mark in enumerate(stem) if mark == "_"] if stem != name else []
+            for end in ends:
+                if stem[:end] in held and stem[end + 1 :]:
+                    by_ending.setdefault((stem[:end], ending), []).append((name, stem[end + 1 :]))
+    for (target, _), classes in by_ending.items():
+        yield from ((target, name, label) for name, label in classes if len(classes) > 1)
+
+
+def by_target(headers: Collection[str]) -> dict[str, str]:
+    """Return the standard column of headers that others explain: ``I_BAD`` of SAS, ``prediction(Survived)``.
+
+    Examples
+    --------
+    >>> by_target(["churn", "predicted_churn"]), by_target(["bad", "bad_1_PREDICTION", "bad_PREDICTION"])
+    ({'predicted_churn': 'y_pred', 'churn': 'y_true'}, {'bad_PREDICTION': 'y_pred', 'bad': 'y_true'})
+    >>> by_target(["SampleId", "RawFormulaVal", "Class"]), by_target(["inst#", "predicted", "prediction"])
+    ({'Class': 'y_pred'}, {'prediction': 'score'})
     >>> by_target(["I_BAD", "P_BAD1", "P_BAD0", "F_BAD"]), by_target(["Survived", "prediction(Survived)"])
     ({'I_BAD': 'y_pred', 'F_BAD': 'y_true'}, {'prediction(Survived)': 'y_pred', 'Survived': 'y_true'})
     >>> by_target(["I_AM", "y_true"])
     {}
     """
     names = [header.strip() for header in headers]
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
+    held = frozenset(names)
+    if "Class" in held and any(map(_OF_CATBOOST.fullmatch, names)):
+        columns["Class"] = "y_pred"
+    if {"inst#", "predicted", "prediction"} <= held:
+        columns["prediction"] = "score"
+    columns |= dict.fromkeys((target for target, _, _ in _of_classes(names)), "y_true")
     for name in names:
+        beside = next((match[1] for form in _BESIDE_TARGET if (match := form.fullmatch(name))), None)
+        if beside in held:
+            columns |= {name: "y_pred", beside: "y_true"}
         into, of = _INTO.fullmatch(name), _OF_TARGET.fullmatch(name)
         if into is not None and any(other.startswith(f"P_{into[1]}") for other in names):
-            found |= {name: "y_pred", f"F_{into[1]}": "y_true"}
+            columns |= {name: "y_pred", f"F_{into[1]}": "y_true"}
         if of is not None:
-            found |= {name: "y_pred", of[1]: "y_true"}
-    return {name: standard for name, standard in found.items() if name in names}
+            columns |= {name: "y_pred", of[1]: "y_true"}
+    return {name: standard for name, standard in columns.items() if name in held}
 
 
 def sas_classes(names: Collection[str], classes: Collection[str]) -> dict[str, str]:
@@ -191,14 +286,9 @@ def sas_classes(names: Collection[str], classes: Collection[str]) -> dict[str, s
     first = next(iter(names), "")
     for label in spelled:
         target = first[: -len(label)] if label and first.casefold().endswith(label) else ""
-        found = {name: spelled.get(name.removeprefix(target).casefold()) for name in names}
+        spelled_names = {name: spelled.get(name.removeprefix(target).casefold()) for name in names}
         if _INTO.fullmatch(f"I_{target}") and all(name.startswith(target) for name in names):
-            meant = {name: own for name, own in found.items() if own is not None}
-            if len(set(meant.values())) == len(found):
+            meant = {name: own for name, own in spelled_names.items() if own is not None}
+            if len(set(meant.values())) == len(spelled_names):
                 return meant
     return {}
-
-
-def every_name(part: str) -> Iterator[str]:
-    """Yield the names that platforms give one part, such as ``labels``, as they write them, each once."""
-    yield from dict.fromkeys(name for one in PLATFORMS for name in getattr(one, part))

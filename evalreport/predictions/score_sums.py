@@ -174,11 +174,11 @@ class ScoreSums:
 
     def products_of(self, metric: str, models: Sequence[str]) -> Floats:
         """Return (2, k, k) sums of products by class, negatives first."""
-        found = np.empty((2, len(models), len(models)))
+        products = np.empty((2, len(models), len(models)))
         for i, a in enumerate(models):
             for j, b in enumerate(models):
-                found[:, i, j] = self._totals[metric, min(a, b), max(a, b)]
-        return found
+                products[:, i, j] = self._totals[metric, min(a, b), max(a, b)]
+        return products
 
 
 def groups_of(positives: Floats, negatives: Floats, tied: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
@@ -190,11 +190,11 @@ def groups_of(positives: Floats, negatives: Floats, tied: npt.NDArray[np.bool_])
     parts, _ = _parts_of(positives, tied)
     bin_of, middle = _places(parts, tied)
     single = tied[bin_of]
-    found = np.where(single | middle, positives[bin_of] / parts[bin_of], 0.0)
+    shares = np.where(single | middle, positives[bin_of] / parts[bin_of], 0.0)
     wrong = np.where(
         single, negatives[bin_of], np.where(middle, 0.0, negatives[bin_of] / (2 * parts[bin_of]))
     )
-    return found, wrong
+    return shares, wrong
 
 
 def by_bin(
@@ -205,9 +205,9 @@ def by_bin(
     bin_of, middle = _places(parts, tied)
     outside = tied[bin_of] | ~middle
     inside = tied[bin_of] | middle
-    found = np.add.reduceat(np.where(inside, of_positives, 0.0), first) / parts
+    sums = np.add.reduceat(np.where(inside, of_positives, 0.0), first) / parts
     wrong = np.add.reduceat(np.where(outside, of_negatives, 0.0), first) / np.where(tied, 1, 2 * parts)
-    return found, wrong
+    return sums, wrong
 
 
 def _parts_of(positives: Floats, tied: npt.NDArray[np.bool_]) -> tuple[Indices, Indices]:

@@ -156,14 +156,14 @@ def at_points(predictions: Predictions, series: Series, chosen: Mapping[str, Poi
             replace(m, columns={k: c for k, c in m.columns.items() if k != series.axis}) for m in models
         )
     design = design_of(Cells(keys, table.example, table.n, table.ids), without_a_place)
-    found = tuple(r for r in predictions.found if r.what != "design")
+    records = tuple(r for r in predictions.found if r.what != "design")
     return replace(
         table,
         models=models,
         keys=with_seeds_as_repeats(keys) if design.seeds_are_repeats else keys,
         design=design.design,
         notes=Notes(
-            (*found, FoundRecord(what="design", value=plain(design.design), why=design.why)), table.warnings
+            (*records, FoundRecord(what="design", value=plain(design.design), why=design.why)), table.warnings
         ),
     )
 

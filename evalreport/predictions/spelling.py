@@ -138,17 +138,17 @@ def one_spelling(labels: Iterable[str]) -> dict[str, str]:
     >>> one_spelling(["True", "1", "0.0"]), one_spelling(["TRUE", "False", "True"])
     ({'True': '1', '1': '1', '0.0': '0'}, {'TRUE': 'True', 'False': 'False', 'True': 'True'})
     """
-    found = {label: one_number(label) for label in labels}
-    lowered = {label: label.strip(BLANKS).casefold() for label in found}
-    truths = {label for label in found if lowered[label] in TRUTHS}
-    rest = found.keys() - truths
-    if not truths or any(found[label] not in ("0", "1") for label in rest):
-        return found
+    spelled = {label: one_number(label) for label in labels}
+    lowered = {label: label.strip(BLANKS).casefold() for label in spelled}
+    truths = {label for label in spelled if lowered[label] in TRUTHS}
+    rest = spelled.keys() - truths
+    if not truths or any(spelled[label] not in ("0", "1") for label in rest):
+        return spelled
     if rest:
-        return {label: TRUTHS.get(lowered[label], number) for label, number in found.items()}
+        return {label: TRUTHS.get(lowered[label], number) for label, number in spelled.items()}
     if len(truths) == len(set(lowered.values())):
-        return found
-    return {label: lowered[label].capitalize() for label in found}
+        return spelled
+    return {label: lowered[label].capitalize() for label in spelled}
 
 
 def category_spelling(texts: Iterable[str]) -> dict[str, str]:
@@ -242,7 +242,7 @@ def alikes(some: Iterable[str], others: Iterable[str]) -> dict[str, tuple[str, s
     {'7': ('007', 'leading_zeros'), 'cat': ('Cat', 'capitals')}
     """
     some, others = list(some), list(others)
-    found: dict[str, tuple[str, str]] = {}
+    pairs: dict[str, tuple[str, str]] = {}
     for name, plain in _ALIKE:
         by_form: dict[str, list[str]] = {}
         for text in others:
@@ -250,8 +250,8 @@ def alikes(some: Iterable[str], others: Iterable[str]) -> dict[str, tuple[str, s
         for text in some:
             alike = [other for other in by_form.get(plain(text), ()) if other != text]
             if alike:
-                found.setdefault(text, (alike[0], name))
-    return found
+                pairs.setdefault(text, (alike[0], name))
+    return pairs
 
 
 def shown_apart(text: str, differs_in: str) -> str:

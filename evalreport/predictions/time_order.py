@@ -54,22 +54,22 @@ def rows_in_time(predictions: Predictions) -> Indices:
 def _instants(column: Column) -> Floats:
     """Return each category's place in time, in microseconds."""
     assert column.categories is not None
-    found = []
+    instants = []
     for text in column.categories:
         try:
-            found.append(datetime.fromisoformat(text))
+            instants.append(datetime.fromisoformat(text))
         except ValueError:
             raise UsageError(
                 f"--order time: {quoted(text)} in the column time is neither a number nor a date (ISO 8601, such as"
                 " 2025-03-01 or 2025-03-01T02:00:00+01:00)"
             ) from None
-    zoned = {time.tzinfo is not None for time in found}
+    zoned = {time.tzinfo is not None for time in instants}
     if len(zoned) > 1:
         raise UsageError(
             "--order time: some times in the column time have a zone and some have none: write all with one, or none"
         )
     return np.array(
-        [(_zoned(time) - _EPOCH) // timedelta(microseconds=1) for time in found], dtype=np.float64
+        [(_zoned(time) - _EPOCH) // timedelta(microseconds=1) for time in instants], dtype=np.float64
     )
 
 

@@ -53,25 +53,25 @@ def brand_of(templates: Path | None) -> Brand:
     TemplateError
         When brand.toml cannot be read, holds what it should not, or names a logo that is none.
     """
-    path, found = toml_of(templates, BRAND_FILE)
+    path, brand = toml_of(templates, BRAND_FILE)
     if path is None:
         return Brand()
     known = ("name", "logo", "logo_text", "footer", "language", "colours")
-    for key in found:
+    for key in brand:
         if key not in known:
             raise TemplateError(f"{path}: unknown key {key!r}; there are {', '.join(known)}")
-    name = _text(found, "name", path, "evalreport")
-    language = _text(found, "language", path, "en")
+    name = _text(brand, "name", path, "evalreport")
+    language = _text(brand, "language", path, "en")
     if not LANGUAGE.fullmatch(language):
         raise TemplateError(f"{path}: language = {language!r} is not a language tag such as 'en' or 'de-AT'")
-    logo = _logo(path, _text(found, "logo", path, ""))
+    logo = _logo(path, _text(brand, "logo", path, ""))
     return Brand(
         name=name,
         logo=logo,
-        logo_text=_text(found, "logo_text", path, f"Logo of {name}") if logo else "",
-        footer=_text(found, "footer", path, ""),
+        logo_text=_text(brand, "logo_text", path, f"Logo of {name}") if logo else "",
+        footer=_text(brand, "footer", path, ""),
         language=language,
-        colours=_colours(found.get("colours", {}), path),
+        colours=_colours(brand.get("colours", {}), path),
     )
 
 
@@ -135,11 +135,11 @@ def _logo(path: Path, name: str) -> str:
         return ""
     try:
         file = file_of(path.parent, name)
-        found = file.stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):
             raise TemplateError("is no file")
-        if found.st_size > LARGEST_LOGO:
-            raise TemplateError(f"has {found.st_size:,} bytes; at most {LARGEST_LOGO:,} fit")
+        if status.st_size > LARGEST_LOGO:
+            raise TemplateError(f"has {status.st_size:,} bytes; at most {LARGEST_LOGO:,} fit")
         content = file.read_bytes()
     except TemplateError as error:
         raise TemplateError(f"{path}: logo = {name!r}: {error}") from None

@@ -278,12 +278,12 @@ Regulation (EU) 2024/1689. Numbers and wording were compared with copies of thes
 def checklists_of(results: Results, sections: frozenset[str], *, signed: bool) -> tuple[Checklist, ...]:
     """Say of every item whether the report answers it, and where."""
     facts = Facts(results, sections, signed)
-    found = []
+    checklists = []
     for name, items in ITEMS:
         rows = []
         for number, asks, answer in items:
             state, where = answer(facts)
             text = say(f"checklist.where.{where}")
             rows.append(Item(number, say(f"checklist.asks.{asks}"), state, say(f"checklist.{state}"), text))
-        found.append(Checklist(say(f"checklist.name.{name}"), tuple(rows)))
-    return tuple(found)
+        checklists.append(Checklist(say(f"checklist.name.{name}"), tuple(rows)))
+    return tuple(checklists)

@@ -74,10 +74,10 @@ def _add_case(suite: ET.Element, gate: GateRecord) -> None:
         ET.SubElement(case, "system-out").text = text
         return
     kind = {"fail": "failure", "undecided": "error"}[gate.outcome]
-    found = ET.SubElement(case, kind, {"type": gate.outcome, "message": text})
-    found.text = f"{gate.outcome}: {text}"
+    element = ET.SubElement(case, kind, {"type": gate.outcome, "message": text})
+    element.text = f"{gate.outcome}: {text}"
     if gate.value is not None:
         limits = (
             "" if gate.low is None and gate.high is None else f" {numbers.interval(gate.low, gate.high, 4)}"
         )
-        found.text += f"\nvalue: {numbers.number(gate.value, 4)}{limits}"
+        element.text += f"\nvalue: {numbers.number(gate.value, 4)}{limits}"

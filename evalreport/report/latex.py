@@ -114,8 +114,8 @@ def cell(text: str) -> str:
     >>> cell("[0.90, 0.95]"), cell("a_b & 50 %")
     ('{}[0.90, 0.95]', 'a\\_b \\& 50 \\%')
     """
-    found = escaped(text)
-    return f"{{}}{found}" if found.startswith(("[", "*")) else found
+    text_of_cell = escaped(text)
+    return f"{{}}{text_of_cell}" if text_of_cell.startswith(("[", "*")) else text_of_cell
 
 
 def escaped(text: str) -> str:

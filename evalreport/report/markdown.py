@@ -55,13 +55,13 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
     from evalreport.report.templates import environment, rendered  # a terminal's summary needs no templates
 
     named = view.results.shown_metric if title is None else f"{title}\n{view.results.shown_metric}"
-    found, origin = decision.describe(view), reproducibility.describe_reproducibility(view)
-    board = found.board
+    decided, origin = decision.describe(view), reproducibility.describe_reproducibility(view)
+    board = decided.board
     context = {
         "marker": hashlib.sha256(named.encode("utf-8", "backslashreplace")).hexdigest()[:12],
         "title": title,
         "view": view,
-        "decision": found,
+        "decision": decided,
         "gates": decision.gates_of(view),
         "lines": [] if board is None else lines_of(view, board),
         "board": board,

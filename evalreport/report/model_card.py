@@ -63,8 +63,8 @@ def _index(view: View, keys: tuple[MetricKey, ...]) -> Iterator[str]:
         yield "  results:"
         yield f"  - task:\n      type: {task}"
         yield f"    dataset:\n      name: {_quoted(NEEDED)}\n      type: {_quoted(NEEDED)}"
-        found = [(key, record) for key in keys if (record := metric_record(view, model.id, key))]
-        values = [(key, record.value) for key, record in found if record.value is not None]
+        records = [(key, record) for key in keys if (record := metric_record(view, model.id, key))]
+        values = [(key, record.value) for key, record in records if record.value is not None]
         yield "    metrics:" if values else "    metrics: []"
         for key, value in values:
             yield f"    - type: {key.metric}"
@@ -85,8 +85,8 @@ def _table(view: View, keys: tuple[MetricKey, ...]) -> list[str]:
 
 
 def _value(view: View, model: str, key: MetricKey) -> str:
-    found = value_cell(metric_record(view, model, key), metric_digits(view, key))
-    return f"{found.value} {found.beside}".strip()
+    record = value_cell(metric_record(view, model, key), metric_digits(view, key))
+    return f"{record.value} {record.beside}".strip()
 
 
 def _quoted(text: str) -> str:

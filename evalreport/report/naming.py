@@ -80,14 +80,14 @@ def summary_of(kind: Kind, name: str) -> str:
 
 def registered_texts() -> dict[str, str]:
     """Return what the registries say of their entries, by the keys under which a translation overrides it."""
-    found = {}
+    texts = {}
     for kind in KINDS:
         for name in registry(kind):
             known = display_of(kind, name)
             assert known is not None
-            found[f"label.{kind}.{name}"] = str(known.label)
-            found[f"summary.{kind}.{name}"] = str(known.summary)
-    return found
+            texts[f"label.{kind}.{name}"] = str(known.label)
+            texts[f"summary.{kind}.{name}"] = str(known.summary)
+    return texts
 
 
 def metric_label(key: MetricKey) -> str:

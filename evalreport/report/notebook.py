@@ -14,8 +14,8 @@ from evalreport.schema.results import Results
 def leaderboard_html(results: Results) -> str:
     """Return a small table with the verdict above it and the intervals as a picture: no script, every name escaped."""
     view = view_of(results)
-    found = decision.describe(view)
-    context = {"view": view, "board": found.board, "decision": found, "picture": _picture(view)}
+    decided = decision.describe(view)
+    context = {"view": view, "board": decided.board, "decision": decided, "picture": _picture(view)}
     from evalreport.report.templates import environment, rendered
 
     return rendered(environment(None), "notebook.html.j2", context)

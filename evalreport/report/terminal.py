@@ -36,20 +36,20 @@ def summary(results: Results) -> RenderableType:
     from rich.text import Text
 
     view = view_of(results)
-    found = decision.describe(view)
-    parts: list[RenderableType] = [] if found.board is None else [_table(view, found.board)]
-    if found.board is not None:
-        parts += [Text(line, style="dim") for line in _reading(view, found.board)]
-    parts.append(Text(found.headline, style="bold"))
+    decided = decision.describe(view)
+    parts: list[RenderableType] = [] if decided.board is None else [_table(view, decided.board)]
+    if decided.board is not None:
+        parts += [Text(line, style="dim") for line in _reading(view, decided.board)]
+    parts.append(Text(decided.headline, style="bold"))
     for words in filter(None, (decision.look_words(view), decision.declared_words(view))):
         parts.append(Text(f"{words[0].upper()}{words[1:]}."))
     # Text, never mark-up: a model may be called "[red]".
     parts += [
-        Text.assemble((f"{gate.word}: ", STYLES[gate.outcome]), _condition(gate)) for gate in found.gates
+        Text.assemble((f"{gate.word}: ", STYLES[gate.outcome]), _condition(gate)) for gate in decided.gates
     ]
-    parts += [Text.assemble((f"{named('chip', 'caution')}: ", "red"), text) for text in found.cautions]
-    if found.settle:
-        parts.append(Text(f"{say('decision.settle')} {found.settle}"))
+    parts += [Text.assemble((f"{named('chip', 'caution')}: ", "red"), text) for text in decided.cautions]
+    if decided.settle:
+        parts.append(Text(f"{say('decision.settle')} {decided.settle}"))
     if another := decision.second_look_words(view):
         parts.append(Text(another))
     if of_tasks := tasks.summary_line(view):

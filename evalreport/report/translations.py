@@ -30,12 +30,12 @@ def catalogue_of(templates: Path | None) -> Catalogue:
     TemplateError
         When texts.toml cannot be read, or has a key or a placeholder that the shipped catalogue has not.
     """
-    path, found = toml_of(templates, TEXTS_FILE)
+    path, texts = toml_of(templates, TEXTS_FILE)
     if path is None:
         return english()
     shipped = shipped_texts()
     try:
-        given = dict(flat(found))
+        given = dict(flat(texts))
     except RecursionError as error:
         raise TemplateError(f"{path}: tables are nested too deeply") from error
     return {**english(), **{key: _checked(path, key, entry, shipped) for key, entry in given.items()}}

@@ -217,8 +217,8 @@ def interval_of(view: View, record: ComparisonRecord, digits: Digits) -> str:
 
 def margin_of(view: View) -> float | None:
     """Return the smallest difference that matters, where one was declared."""
-    found = view.results.options.get("margin")
-    return None if found is None else float(found)
+    margin = view.results.options.get("margin")
+    return None if margin is None else float(margin)
 
 
 def n_cautions(warnings: Iterable[WarningRecord]) -> int:

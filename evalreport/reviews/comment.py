@@ -172,15 +172,15 @@ def _before(until: float, act: Callable[[], Published], timeout: float) -> Publi
 
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
     try:
-        found = ended.get(timeout=max(0.0, until - time.monotonic()))
+        published = ended.get(timeout=max(0.0, until - time.monotonic()))
     except Empty:
         raise OutputError(
             f"the comment could not be written, or nothing said that it was: the host did not end its answers within"
             f" {timeout:g} seconds; give it more with --timeout"
         ) from None
-    if isinstance(found, Exception):
-        raise found
-    return found
+    if isinstance(published, Exception):
+        raise published
+    return published
 
 
 def _github(environment: Mapping[str, str], number: int | None) -> Review | None:
@@ -288,23 +288,23 @@ def _find(review: Review, marker: str, until: float) -> int | None:
     """Return the number of the oldest comment with the marker; None: there is none."""
     for page in range(1, MOST_PAGES + 1):
         order = "&sort=asc&order_by=created_at" if review.host == "gitlab" else ""
-        found = _call(review, "GET", f"{review.comments}?per_page={A_PAGE}&page={page}{order}", until)
-        if not isinstance(found, list) or not all(isinstance(comment, dict) for comment in found):
+        answer = _call(review, "GET", f"{review.comments}?per_page={A_PAGE}&page={page}{order}", until)
+        if not isinstance(answer, list) or not all(isinstance(comment, dict) for comment in answer):
             raise _not_understood("what it gives is no list of comments")
-        for comment in found:
+        for comment in answer:
             if str(comment.get("body") or "").lstrip().startswith(marker):
                 return _id_of(comment)
-        if len(found) < A_PAGE:
+        if len(answer) < A_PAGE:
             return None
     return None
 
 
 def _id_of(comment: object) -> int:
     """Return the number of a comment from the host."""
-    found = _number(comment.get("id")) if isinstance(comment, dict) else None
-    if found is None:
+    number = _number(comment.get("id")) if isinstance(comment, dict) else None
+    if number is None:
         raise _not_understood("a comment has no number")
-    return found
+    return number
 
 
 def _not_understood(why: str) -> OutputError:
@@ -374,14 +374,14 @@ def _hint(code: int) -> str:
 
 def links_of(environment: Mapping[str, str], extra: Sequence[tuple[str, str]] = ()) -> str:
     """Return links in Markdown to the report's artefacts and the pipeline's run."""
-    found = [(words, address) for words, address in extra if address]
+    links = [(words, address) for words, address in extra if address]
     server, run = environment.get("GITHUB_SERVER_URL"), environment.get("GITHUB_RUN_ID")
     if server and run:
-        found.append(("run", f"{server}/{environment.get('GITHUB_REPOSITORY', '')}/actions/runs/{run}"))
+        links.append(("run", f"{server}/{environment.get('GITHUB_REPOSITORY', '')}/actions/runs/{run}"))
     elif environment.get("CI_JOB_URL"):
-        found.append(("job", environment["CI_JOB_URL"]))
+        links.append(("job", environment["CI_JOB_URL"]))
     return " · ".join(
-        f"[{words}]({address})" for words, address in found if re.fullmatch(r"https?://[^\s()<>]+", address)
+        f"[{words}]({address})" for words, address in links if re.fullmatch(r"https?://[^\s()<>]+", address)
     )
 
 

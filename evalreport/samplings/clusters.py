@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 
 from evalreport.engine.cluster_variance import ClusterVariance, variance_of_clusters
-from evalreport.engine.counts import Freedom, freedom, freedom_of_clusters
+from evalreport.engine.counts import Freedom, by_kurtosis, freedom, freedom_of_clusters
 from evalreport.engine.draws import bootstrap_clusters
 from evalreport.predictions.arrays import Floats
 from evalreport.samplings.sampling import Sampling, Student, StudentError, Value, by_factors
@@ -47,8 +48,10 @@ class Clusters(Sampling):
     A large cluster counts for less than its examples. With few large clusters the robust variance (CR2) is too small
     just where the value is far off, so the error is from the larger of two: CR2's, and that of any two examples of a
     cluster being equally correlated. Its degrees of freedom are the geometric mean of Satterthwaite's and G - 1. Of
-    metrics that are no mean the influence values are taken for the examples' own, so these are approximate. Weighted
-    clusters have the factor G / (G - 1) and G - 1 degrees of freedom.
+    metrics that are no mean the influence values are taken for the examples' own, so these are approximate. Of weighted
+    clusters the error is CR2's with their summed weights as sizes; the degrees of freedom are Satterthwaite's, or by
+    the kurtosis of the clusters' influence values where these are fewer. Shares of right answers alone have the factor
+    G / (G - 1) and G - 1 degrees of freedom there, as in R's package survey.
     """
 
     single = False
@@ -81,10 +84,21 @@ class Clusters(Sampling):
         """Return CR2's factors and Satterthwaite's degrees of freedom; under weights G / (G - 1) and G - 1."""
         return freedom(int((sizes > 0).sum())) if self.weighted else freedom_of_clusters(sizes)
 
+    def standard_error(self, value: Value) -> float | None:
+        """Return the error of Student's t; under weights that with the factor G / (G - 1)."""
+        if not self.weighted or self.sizes is None:
+            return super().standard_error(value)
+        student = by_factors(value, self.freedom(self.sizes))
+        return None if student is None else student.error
+
     def robust(self, value: Value) -> StudentError | None:
-        """Return the bias-reduced cluster-robust error (CR2)."""
+        """Return the bias-reduced cluster-robust error (CR2), under weights with degrees of freedom by the kurtosis."""
         assert self.sizes is not None
-        return by_factors(value, self.freedom(self.sizes))
+        student = by_factors(value, freedom_of_clusters(self.sizes))
+        if student is None or student.error == 0 or not self.weighted or value.influence is None:
+            return student
+        kurtosis = value.influence.kurtosis(self.n_units)
+        return replace(student, df=by_kurtosis(student.df, self.n_units, kurtosis))
 
     def error(self, value: Value) -> StudentError | None:
         """Return the larger of the robust error and that of equally correlated examples, where these are known."""

@@ -57,6 +57,11 @@ class Influence:
             squares *= factors
         return float(largest * np.sqrt(squares))
 
+    def kurtosis(self, units: int) -> float:
+        """Return the kurtosis of the derivatives (divisor n) of so many units, at least 1; they are not all 0."""
+        _, squares, _, fourths = self.powers
+        return max(units * fourths / squares**2, 1.0)
+
     def scaled(self, factor: float) -> Influence:
         """Return the influence on the value in other units."""
         by_fit, by_example = self.by_fit, self.by_example

@@ -13,10 +13,12 @@ WEIGHTED_T = Student(
     name="weighted_t",
     drawn="weighted examples",
     label="t under weights",
-    interval="Value plus or minus t errors under weights, one less than Kish's effective n degrees of freedom.",
-    test="Weighted difference over its error, by t with one degree of freedom less than Kish's n (than clusters).",
+    interval="Value plus or minus t errors under weights; t has one degree of freedom less than Kish's effective n.",
+    test="Weighted difference over its error, by t with one degree of freedom less than Kish's n; by clusters CR2's.",
     needs=("some_interval", "influence", "weights"),
-    source="Kish (1965), Survey Sampling; the linearised variance of Binder (1983), Int Stat Rev 51:279",
+    source="Kish (1965), Survey Sampling; the linearised variance of Binder (1983), Int Stat Rev 51:279; of weighted"
+    " clusters CR2: Bell and McCaffrey (2002), Survey Methodology 28:169, with summed weights as sizes, and at most the"
+    " degrees of freedom by the kurtosis: Satterthwaite (1946), Biometrics Bull 2:110",
     beside=("bootstrap_difference",),
 )
 

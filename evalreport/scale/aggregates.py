@@ -260,13 +260,13 @@ def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
     InputError
         Several have the same files, and do not say that they were made of the same predictions in the same way.
     """
-    found: dict[Path, Manifest] = {}
+    manifests: dict[Path, Manifest] = {}
     for path in sorted(part for part in folder.glob("*") if part.is_dir()):
         with contextlib.suppress(InputError):
             if aggregate_in(path) is not None and (manifest := manifest_of(path)).files[COUNTS] in digests:
-                found[path] = manifest
-    exact = {one: own for one, own in found.items() if set(own.files.values()) == set(digests)}
-    alike = exact or found
+                manifests[path] = manifest
+    exact = {one: own for one, own in manifests.items() if set(own.files.values()) == set(digests)}
+    alike = exact or manifests
     if any(own != next(iter(alike.values())) for own in alike.values()):
         first = next(iter(alike))
         raise InputError.of(

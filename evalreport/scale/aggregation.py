@@ -210,8 +210,8 @@ def _stands_twice(codes: _Codes, plan: Plan, twice: npt.NDArray[np.bool_]) -> In
 
     example = _example(codes, plan, twice)
     rows = plan.rows.filter(nw.col("id") == example)
-    found = collected(rows.select(*((nw.col(name) >= 0).cast(nw.Int64).sum() for name in plan.numbers)))
-    giver = next((i for i, name in enumerate(plan.numbers) if found[name][0].as_py() > 1), 0)
+    sums = collected(rows.select(*((nw.col(name) >= 0).cast(nw.Int64).sum() for name in plan.numbers)))
+    giver = next((i for i, name in enumerate(plan.numbers) if sums[name][0].as_py() > 1), 0)
     model = plan.models[giver]
     whose = "among the true values" if model is None else f"for the model {quoted(model)}"
     return InputError.of(
@@ -395,7 +395,7 @@ def _limits(
             (~usable).cast(nw.Int64).sum().alias(f"{name} unusable"),
         ]
     row = collected(frame.select(*asked)).to_pylist()[0]
-    found: dict[str, tuple[float, float]] = {}
+    limits: dict[str, tuple[float, float]] = {}
     errors = []
     for name in names:
         place = ranked[int(name[1:])]
@@ -425,6 +425,6 @@ def _limits(
                 )
             )
         else:
-            found[name] = (float(low), float(high))
+            limits[name] = (float(low), float(high))
     refuse_all(errors)
-    return found
+    return limits

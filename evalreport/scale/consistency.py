@@ -44,7 +44,7 @@ IN_BINS = ("examples", "forecasts")
 class Contradiction(Exception):  # noqa: N818 - it says what is at fault
     """Two figures of an aggregate that cannot both be right: the file of the second one, and why."""
 
-    def __init__(self, file: str, code: str, **values: Any) -> None:
+    def __init__(self, file: str, code: str, **values: object) -> None:
         super().__init__(code)
         self.file, self.why = file, Message(f"contradiction.{code}", **values)
 
@@ -100,16 +100,16 @@ def _class_sizes(counts: pa.Table, manifest: Manifest) -> dict[Group, tuple[int,
         raise Contradiction(COUNTS, "no_two_classes")
     answers = {PREDICTION + model for model in manifest.models}
     columns = [None, *(name for name in counts.column_names if name not in (COUNT, TRUTH, *answers))]
-    found: dict[Group, tuple[int, int]] = {}
+    sizes: dict[Group, tuple[int, int]] = {}
     for column in columns:
         keys = [TRUTH] if column is None else [column, TRUTH]
         for row in counts.group_by(keys).aggregate([(COUNT, "sum")]).to_pylist():
             group = (column, None if column is None else row[column])
-            negatives, positives = found.get(group, (0, 0))
+            negatives, positives = sizes.get(group, (0, 0))
             own = row[f"{COUNT}_sum"]
             is_positive = row[TRUTH] == manifest.positive
-            found[group] = (negatives, positives + own) if is_positive else (negatives + own, positives)
-    return found
+            sizes[group] = (negatives, positives + own) if is_positive else (negatives + own, positives)
+    return sizes
 
 
 # --- histograms -------------------------------------------------------------------------------------------------------
@@ -186,10 +186,10 @@ class _Histograms:
         """Check the totals: of every model by group and class, and of every bin by column of slices."""
         if set(self.groups) != set(sizes):
             raise Contradiction(HISTOGRAMS, "groups")
-        found = np.zeros((len(self.groups), len(self.models), 2), dtype=np.int64)
-        np.add.at(found, (self.group, self.model, self.positive), self.count)
+        bins = np.zeros((len(self.groups), len(self.models), 2), dtype=np.int64)
+        np.add.at(bins, (self.group, self.model, self.positive), self.count)
         expected = np.array([sizes[group] for group in self.groups])
-        wrong = np.argwhere((found != expected[:, None, :]).any(axis=2))
+        wrong = np.argwhere((bins != expected[:, None, :]).any(axis=2))
         if len(wrong):
             raise Contradiction(HISTOGRAMS, "class_sizes", model=self.models[wrong[0, 1]])
         columns = [column for column, _ in self.groups]
@@ -210,13 +210,13 @@ class _Histograms:
             counts = np.zeros((2, len(used)))
             counts[self.positive[rows], place.ravel()] = self.count[rows]
             limits = np.searchsorted(used, self.first)
-            found = {}
+            bins = {}
             for m, model in enumerate(self.models):
                 own = slice(limits[m], limits[m + 1])
-                found[model] = _Bins(
+                bins[model] = _Bins(
                     counts[:, own], self.low[used[own]], self.high[used[own]], self.probability[m]
                 )
-            yield found
+            yield bins
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +239,9 @@ def _groups(table: pa.Table) -> tuple[Indices, tuple[Group, ...]]:
 
 def _coded(column: pa.ChunkedArray) -> tuple[Indices, Sequence[Any]]:
     """Return the codes of a column of text, and its texts; None is one of them where it is there."""
-    found = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    found = found.combine_chunks() if hasattr(found, "combine_chunks") else found
-    return found.indices.to_numpy(zero_copy_only=False).astype(np.int64), found.dictionary.to_pylist()
+    encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    encoded = encoded.combine_chunks() if hasattr(encoded, "combine_chunks") else encoded
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary.to_pylist()
 
 
 def _check_cuts(bins: _Histograms, counts: pa.Table, manifest: Manifest) -> None:
@@ -418,7 +418,7 @@ def _within(value: float, limits: tuple[float, float], error: float) -> bool:
     return low - ROUNDING * abs(low) - error <= value <= high + ROUNDING * abs(high) + error
 
 
-def _squares(slopes: Callable[..., Any], bins: _Bins, positive: bool) -> tuple[float, float, int]:
+def _squares(slopes: Callable[..., Floats], bins: _Bins, positive: bool) -> tuple[float, float, int]:
     """Return the sum of a class's squared derivatives, the largest derivative of both classes, and the class's size."""
     negatives, positives = bins.counts[:, ::-1]
     tied = (bins.low == bins.high)[::-1]
@@ -439,7 +439,7 @@ class _Bounds:
     size: int
 
 
-def _bounds(loss: Callable[..., Any], bins: _Bins, positive: bool) -> _Bounds:
+def _bounds(loss: Callable[..., Floats], bins: _Bins, positive: bool) -> _Bounds:
     """Bound the losses of a class by the ends of its bins: a loss grows with the distance from the truth.
 
     Where a score ranks, nothing is known of the probabilities but that they are some.

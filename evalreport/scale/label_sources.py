@@ -122,15 +122,15 @@ def open_source(source: Source, options: Options) -> OpenedSource:
     if roles.nameless is not None:
         # Ids that appear twice are refused when they are counted.
         roles = replace(roles, columns={**roles.columns, "id": roles.nameless}, nameless=None)
-    found = OpenedSource(source, roles, schema)
+    opened_source = OpenedSource(source, roles, schema)
     for name in needed:
         if name not in roles.columns:
             raise NotLabels.of(
                 "column_lacking", file=source.name, column=name, quoted_name=repr(name), name=name
             )
-    if not source.is_truth and not found.labelled and not found.graded:
-        raise without_labels(found)
-    return found
+    if not source.is_truth and not opened_source.labelled and not opened_source.graded:
+        raise without_labels(opened_source)
+    return opened_source
 
 
 def without_labels(one: OpenedSource) -> NotLabels:
@@ -152,16 +152,16 @@ class Graded:
     @property
     def ranking(self) -> nw.Expr:
         """What ranks: the score, else the probability."""
-        found = self.probability if self.score is None else self.score
-        assert found is not None
-        return found
+        column = self.probability if self.score is None else self.score
+        assert column is not None
+        return column
 
     @property
     def cut(self) -> nw.Expr:
         """What labels are cut from: the probability, else the score."""
-        found = self.score if self.probability is None else self.probability
-        assert found is not None
-        return found
+        column = self.score if self.probability is None else self.probability
+        assert column is not None
+        return column
 
 
 def graded(one: OpenedSource, classes: Sequence[str], positive: str) -> Graded | None:
@@ -186,14 +186,17 @@ def graded(one: OpenedSource, classes: Sequence[str], positive: str) -> Graded |
 
 
 def _refuse_other_designs(roles: Roles, name: str) -> None:
-    found = [
+    designs = [
         column
         for column in (*IDENTITY_COLUMNS, *KEY_COLUMNS, "outcome", "value")
         if column in roles.columns and column != "time"
     ]
-    if found:
+    if designs:
         raise NotLabels.of(
-            "other_design", file=name, column=roles.columns[found[0]], columns=repr(roles.columns[found[0]])
+            "other_design",
+            file=name,
+            column=roles.columns[designs[0]],
+            columns=repr(roles.columns[designs[0]]),
         )
 
 
@@ -272,10 +275,10 @@ def labelled(
         for column, header in headers_of(one, columns).items()
     }
     for column in (TRUTH, PREDICTION):
-        found = values.get(column, {})
+        spelled = values.get(column, {})
         values |= (
-            {column: {own: text for own, text in found.items() if text.strip() not in missing}}
-            if found
+            {column: {own: text for own, text in spelled.items() if text.strip() not in missing}}
+            if spelled
             else {}
         )
     models: tuple[str, ...] = (one.source.model,)

@@ -102,21 +102,21 @@ def manifest_of(folder: Path) -> Manifest:
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise no_manifest(folder)
     try:
-        found = _read(content)
+        manifest = _read(content)
     except (KeyError, TypeError, ValueError, UsageError) as error:
         why = f": {error}" if isinstance(error, UsageError) else ""
         raise InputError.of(
             "manifest_damaged", file=str(folder / MANIFEST), why=why, command=anew(Options(), folder)
         ) from None
-    for name, expected in found.files.items():
+    for name, expected in manifest.files.items():
         if not is_unchanged(folder / name, expected):
             raise InputError.of(
                 "counts_changed",
                 file=str(folder / name),
                 manifest=MANIFEST,
-                command=anew(found.options, folder),
+                command=anew(manifest.options, folder),
             )
-    return found
+    return manifest
 
 
 def is_unchanged(path: Path, sha256: str) -> bool:
@@ -169,7 +169,7 @@ def _read(content: JsonObject) -> Manifest:
     _require((positive is not None) == (bool(cut) or len(files) > 1))
     _require(options.threshold is None or bool(cut))
     _require((options.cluster is None and options.weight is None) or len(files) == 1)
-    found = Manifest(
+    manifest = Manifest(
         options=options,
         truth=_text_or_none(content["truth"]),
         positive=positive,
@@ -181,13 +181,13 @@ def _read(content: JsonObject) -> Manifest:
         files=files,
     )
     rows: dict[str, int] = {}
-    for record in found.inputs:
+    for record in manifest.inputs:
         if record.model is not None:
             rows[record.model] = rows.get(record.model, 0) + record.rows
-    several = any(record.model is None for record in found.inputs)
+    several = any(record.model is None for record in manifest.inputs)
     _require(all(own == n or (several and own < n) for own in rows.values()))
-    _require(several or not found.inputs or set(rows) == set(models))
-    return found
+    _require(several or not manifest.inputs or set(rows) == set(models))
+    return manifest
 
 
 def _input(row: JsonObject, models: Sequence[str]) -> InputRecord:

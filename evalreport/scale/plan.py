@@ -170,10 +170,10 @@ def _ranked(coded: Sequence[LabelledSource], labels: Sequence[str], options: Opt
         given = [label for one in coded for label in one.opened.roles.probabilities]
         spelling = one_spelling([*labels, *given])
         positive = positive_of(in_order(labels), options.positive, {spelling[label] for label in given})
-        found = (
+        columns = (
             (one, graded(one.opened, labels, positive)) for one in coded if not one.opened.source.is_truth
         )
-        sources = {one.opened.source.name: ranking for one, ranking in found if ranking is not None}
+        sources = {one.opened.source.name: ranking for one, ranking in columns if ranking is not None}
     unlabelled = [one for one in coded if not (one.opened.source.is_truth or one.opened.labelled)]
     for one in unlabelled:
         ranking = sources.get(one.opened.source.name)

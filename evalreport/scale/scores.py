@@ -191,8 +191,8 @@ def _placed(frame: Frame, score: str, name: str, level: _Level, engine: Engine) 
     place = ((half - nw.col("low")) * nw.col("by")).floor()
     within = nw.when(place < nw.col("last")).then(place).otherwise(nw.col("last"))
     kept = [column for column in frame.collect_schema().names() if column != name]
-    found = frame.join(engine.small(table), on=name, how="left")
-    return found.select(*kept, (within.cast(nw.Int64) + nw.col("first")).alias(name))
+    placed = frame.join(engine.small(table), on=name, how="left")
+    return placed.select(*kept, (within.cast(nw.Int64) + nw.col("first")).alias(name))
 
 
 def _cuts(scored: Scored, k: int, engine: Engine) -> _Cut:
@@ -375,7 +375,7 @@ def _slopes(
     group, y, code, count = counted
     place, size = np.searchsorted(cut.code, code), len(cut.code)
     tied = (cut.low == cut.high)[::-1]
-    found: dict[str, Values] = {f"k{k}": (group * 2 + y) * cut.size + code}
+    columns: dict[str, Values] = {f"k{k}": (group * 2 + y) * cut.size + code}
     for m, slopes in enumerate(summed.slopes.values()):
         values, scale = np.zeros(len(code)), np.zeros(groups)
         for g in range(groups):
@@ -391,5 +391,5 @@ def _slopes(
             largest = float(np.abs(of_row).max())
             scale[g] = _power_below(math.sqrt(2.0**BITS / count[own].sum()) / largest / 2) if largest else 1.0
             values[own] = of_row * scale[g]
-        found[f"d{m}_{k}"], scales[f"d{m}_{k}"] = values, scale
-    return pa.table(found)
+        columns[f"d{m}_{k}"], scales[f"d{m}_{k}"] = values, scale
+    return pa.table(columns)

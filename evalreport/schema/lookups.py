@@ -51,11 +51,11 @@ def with_limits(record: MetricRecord | None) -> tuple[float | None, float | None
 
 def values_of(results: Results, metric: str) -> dict[str, MetricRecord]:
     """Return every model's value of a metric on all examples."""
-    found: dict[str, MetricRecord] = {}
+    values: dict[str, MetricRecord] = {}
     for record in results.metrics:
         if record.slice is None and is_metric(record, metric):
-            found.setdefault(record.model, record)
-    return found
+            values.setdefault(record.model, record)
+    return values
 
 
 def confusion_of(results: Results, model: str) -> dict[tuple[str, str], float]:
@@ -75,11 +75,11 @@ def outcomes_of(results: Results, model: str, positive: str | None) -> tuple[flo
 
 def true_counts(results: Results) -> dict[str, float]:
     """Count the examples of each true class, which are the same for every model."""
-    found: dict[str, float] = {}
+    counts: dict[str, float] = {}
     for cell in results.confusion:
         if cell.model == results.confusion[0].model:
-            found[cell.true] = found.get(cell.true, 0.0) + cell.count
-    return found
+            counts[cell.true] = counts.get(cell.true, 0.0) + cell.count
+    return counts
 
 
 def tested_pairs(comparisons: Iterable[ComparisonRecord], metric: str) -> set[frozenset[str]]:

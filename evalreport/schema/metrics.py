@@ -149,7 +149,9 @@ class ErrorTrendRecord:
 
     The errors are fitted to ``level`` + ``slope`` z + ``curvature`` (z^2 - 1), z the standardised prediction.
     ``leads``: which of the three is the most standard errors away from 0. ``at_low`` and ``at_high``: the fitted error
-    at the 5th and at the 95th percentile of the predictions. ``statistic``: Wald's F(3, ``df2``).
+    at the 5th and at the 95th percentile of the predictions. ``statistic``: Wald's F(3, ``df2``). ``p_signs``: its
+    p-value under random signs of the errors, null above 10,000 examples. ``shown``: ``p_signs``, else ``p_value``, is
+    at most 0.03.
     """
 
     level: float
@@ -161,6 +163,8 @@ class ErrorTrendRecord:
     statistic: float
     df2: int
     p_value: float
+    p_signs: float | None
+    shown: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +174,7 @@ class ResidualRecord:
     ``predicted`` and ``true`` are of some examples, spread evenly over the order of predictions, and of those with
     the largest errors. Each bin has its mean prediction, mean truth, limits of the mean truth at ``level`` (null
     where examples are not independent, or too few) and count. ``trend`` is None where examples come in clusters, weigh
-    differently or are fewer than 60.
+    differently, or are fewer than 60 or than 400 times the squared skewness of the errors.
     """
 
     model: str

@@ -155,9 +155,9 @@ def copy_one(base: Address, below: str, to: Path) -> None:
     """
     address = replace(base, path=f"{base.path.rstrip('/')}/{below}")
     try:
-        found = listed(address)
-        if not found.top:
-            found.copy(found.entries[0], to)
+        listing = listed(address)
+        if not listing.top:
+            listing.copy(listing.entries[0], to)
     except NothingThere:
         pass
 
@@ -281,9 +281,9 @@ def _bucket(address: Address) -> Listing:
         here = system.get_file_info(top)
         if here.type == fs.FileType.NotFound:
             raise FileNotFoundError
-        found = [here] if here.is_file else system.get_file_info(fs.FileSelector(top, recursive=True))
+        files = [here] if here.is_file else system.get_file_info(fs.FileSelector(top, recursive=True))
     entries = []
-    for info in sorted(found, key=lambda info: str(info.path)):
+    for info in sorted(files, key=lambda info: str(info.path)):
         *folders, file = info.path[len(top) :].strip("/").split("/") if not here.is_file else [info.base_name]
         if info.is_file and not any(map(hidden, folders)):
             entries.append(Entry(f"{address.scheme}://{info.path}", tuple(folders), file))

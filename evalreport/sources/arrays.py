@@ -17,12 +17,13 @@ def by_position(y_true: object, predictions: Mapping[str, object]) -> tuple[Arra
     """Return the truth and each model's columns: labels and numbers as ``y_pred``, probabilities as ``y_prob``.
 
     Numbers within [0, 1] beside a truth of two values are probabilities of the positive class, unless all of them are
-    values of the truth; an (n, K) array holds probabilities of K classes. An index or ids of a frame play no part.
+    values of the truth; an (n, K) array holds probabilities of K classes. A single column is the same as an array of
+    one dimension. An index or ids of a frame play no part.
 
     Raises
     ------
     InputError
-        An array has another length than the truth, or more than two dimensions.
+        There is no model by name, or an array has another length than the truth, or more than two dimensions.
 
     Examples
     --------
@@ -30,21 +31,49 @@ def by_position(y_true: object, predictions: Mapping[str, object]) -> tuple[Arra
     >>> {name: list(column) for name, column in columns.items()}
     {'labels': ['y_pred'], 'scores': ['y_prob']}
     """
-    truth = np.asarray(y_true)
+    if not isinstance(predictions, Mapping) or not predictions:
+        came = "an empty mapping" if isinstance(predictions, Mapping) else f"a {type(predictions).__name__}"
+        raise InputError(
+            f"the predictions are {came}",
+            expected="a mapping of each model's name to its array of predictions",
+            remedy='write compare(y_true, {"forest": predictions})',
+        )
+    truth = _one_column(np.asarray(y_true))
+    if truth.ndim != 1 or not truth.size:
+        raise InputError(
+            f"the true values are {_shape(y_true, truth)}",
+            expected="one true value for each example",
+            remedy="give an array of one dimension first, the predictions second",
+        )
     columns: dict[str, Columns] = {}
     for name, values in predictions.items():
-        array = np.asarray(values)
+        array = _one_column(np.asarray(values))
         if array.shape[:1] != truth.shape or array.ndim > 2:
             raise InputError(
-                f"model {name!r}: an array of shape {array.shape} beside {truth.size:,} true values",
+                f"model {name!r}: {_shape(values, array)} beside {truth.size:,} true values",
                 expected="one prediction for each true value, or a row of probabilities",
-                remedy="give arrays of the same length; predictions with ids go to evaluate()",
+                remedy="give arrays of the same length; predictions with ids or with columns go to evaluate()",
             )
         columns[name] = {"y_prob" if array.ndim == 2 or _are_probabilities(array, truth) else "y_pred": array}
     return truth, columns
 
 
+def _one_column(array: Array) -> Array:
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def _shape(values: object, array: Array) -> str:
+    return f"an array of shape {array.shape}" if array.ndim else f"a {type(values).__name__}"
+
+
 def _are_probabilities(array: Array, truth: Array) -> bool:
-    numbers = np.issubdtype(array.dtype, np.floating) and ((array >= 0) & (array <= 1)).all()
-    values = np.unique(truth)
-    return bool(numbers) and values.size == 2 and not np.isin(array, values).all()
+    """Return whether numbers are probabilities; gaps say nothing about it, and are refused where they are read."""
+    if not np.issubdtype(array.dtype, np.floating):
+        return False
+    numbers, values = _without_gaps(array), np.unique(_without_gaps(truth))
+    inside = numbers.size > 0 and bool(((numbers >= 0) & (numbers <= 1)).all())
+    return inside and values.size == 2 and not np.isin(numbers, values).all()
+
+
+def _without_gaps(array: Array) -> Array:
+    return array[~np.isnan(array)] if np.issubdtype(array.dtype, np.floating) else array

@@ -55,10 +55,10 @@ def in_utf_8(file: File, encoding: str | None, copies: Copies) -> File:
 def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
     """Return what decodes a text; None: UTF-8, which is read as it is."""
     try:
-        found = codecs.lookup(encoding)
+        codec = codecs.lookup(encoding)
         "".encode(encoding)
     except (LookupError, UnicodeError, ValueError):
         raise UsageError(
             f"--encoding {encoding}: no such encoding of text; name one such as latin-1, cp1252 or utf-16"
         ) from None
-    return None if found.name in ("utf-8", "utf-8-sig") else codecs.getincrementaldecoder(encoding)("strict")
+    return None if codec.name in ("utf-8", "utf-8-sig") else codecs.getincrementaldecoder(encoding)("strict")

@@ -147,17 +147,17 @@ def _at_address(text: str, apart: File | None, copies: Copies) -> tuple[list[Fil
     from evalreport.sources.addresses import copied, listed, read_address
 
     address = read_address(text)
-    found = listed(address)
-    entries, warnings = _sifted([e for e in found.entries if apart is None or e.name != apart.name])
-    if not found.top:
-        for entry in found.entries:
+    listing = listed(address)
+    entries, warnings = _sifted([e for e in listing.entries if apart is None or e.name != apart.name])
+    if not listing.top:
+        for entry in listing.entries:
             check_format(entry.file, entry.name)
         belongs = [of_named_file(_placed_at(entry)) for entry in entries]
     else:
-        belongs = belonging(entries, found.top, address.shown.rstrip("/"))
+        belongs = belonging(entries, listing.top, address.shown.rstrip("/"))
     if not entries:
         raise _no_file(warnings, address.shown)
-    kept = copied(found, entries, copies())
+    kept = copied(listing, entries, copies())
     return [
         File(path, entry.name, entry.name, its)
         for entry, path, its in zip(entries, kept, belongs, strict=True)
@@ -240,14 +240,14 @@ def _named(text: str, option: str | None, copies: Copies) -> File:
     if is_address(text):
         from evalreport.sources.addresses import copied, listed, read_address
 
-        found = listed(read_address(text))
-        if found.top:
+        listing = listed(read_address(text))
+        if listing.top:
             raise _nothing(
                 f"a folder stands where a file is meant (named by {option})", read_address(text).shown
             )
-        entry = found.entries[0]
+        entry = listing.entries[0]
         check_format(entry.file, entry.name, option)
-        path = copied(found, found.entries, copies())[0]
+        path = copied(listing, listing.entries, copies())[0]
         return File(path, entry.name, entry.name, of_named_file(PurePath(entry.file)))
     _check_named(Path(text), option)
     return _file(Path(text), Path(text).parent, of_named_file(Path(text)))
@@ -312,6 +312,11 @@ def set_truth_apart(
     truth = apart
     if apart is not None:
         rest = [file for file in found if not file.path.samefile(apart.path)]
+        others = [file for file in rest if not file.belongs.part and is_truth(PurePath(file.name).name)]
+        if len(others) < len(rest):
+            rest = [file for file in rest if file not in others]
+            names = [PurePath(file.name).name for file in others]
+            warnings += tuple(warning("ignored_file", "truth", about=(name,), file=name) for name in names)
     else:
         named = (
             [f for f in found if not f.belongs.part and is_truth(PurePath(f.name).name)]
@@ -333,17 +338,17 @@ def _no_file(warnings: Sequence[WarningRecord], file: str) -> InputError:
     unread = [name for warning in warnings for name in warning.about]
     if not unread:
         return _nothing("there is no prediction file", file)
-    found = f"{', '.join(unread[:3])}{' ...' if len(unread) > 3 else ''}"
+    names = f"{', '.join(unread[:3])}{' ...' if len(unread) > 3 else ''}"
     remedy = how_written(PurePath(unread[0]).suffix)
-    return InputError.of("nothing_read", file=file, found=found, formats=readable(), remedy=remedy)
+    return InputError.of("nothing_read", file=file, found=names, formats=readable(), remedy=remedy)
 
 
 def _check_named(path: Path, option: str | None) -> None:
     where = f" (named by {option})" if option else ""
     if not is_file(path):
         _refuse_special(path)
-        found = "a folder stands where a file is meant" if path.is_dir() else "there is no such file"
-        raise _nothing(f"{found}{where}", str(path))
+        there = "a folder stands where a file is meant" if path.is_dir() else "there is no such file"
+        raise _nothing(f"{there}{where}", str(path))
     check_format(path.name, str(path), option)
 
 

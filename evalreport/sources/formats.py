@@ -261,10 +261,10 @@ def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
             raise InputError.of(
                 "long_line", file=name, line=number, longest_line=f"{_LONGEST_LINE / 1000000.0:,.0f}"
             )
+        if number == 1 and raw.startswith(b"PK\x03\x04"):
+            raise InputError.of("archive_as_text", file=name, line=number)
         if b"\0" in raw:
-            raise InputError.of(
-                "not_text", file=name, line=number, problem="the file holds a NUL byte, so it is no text"
-            )
+            raise InputError.of("not_text", file=name, line=number)
         try:
             yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
@@ -339,8 +339,8 @@ def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int 
             if counted[1] < counted[0]:
                 raise _fault(path, name, "a line is no JSON object, or names a key twice")
             keys = _select("DISTINCT unnest(json_keys(json)) AS name", source) + " ORDER BY name"
-            found = connection.execute(keys, parameters).fetchall()
-            names = tuple(row[0] for row in found if row[0])
+            rows = connection.execute(keys, parameters).fetchall()
+            names = tuple(row[0] for row in rows if row[0])
             kinds = choose(names)
             reader = connection.sql(_query(kinds, source), params=parameters).to_arrow_reader(_ROWS_A_BATCH)
             return keep_batches(iter(reader), names, kinds, locate)

@@ -184,15 +184,15 @@ def _by_model(source: Mapping[str, object]) -> dict[str, object]:
     known = spellings()
     shared = {name: values for name, values in source.items() if usual_case(name) in known}
     errors: list[InputError] = []
-    found: dict[str, object] = {}
+    by_model: dict[str, object] = {}
     for name, values in source.items():
         if name in shared:
             continue
         with together(errors):
             whole = isinstance(values, Mapping) or is_frame(values)
-            found[name] = values if whole else {**shared, **_predicted(values, name)}
+            by_model[name] = values if whole else {**shared, **_predicted(values, name)}
     refuse_all(errors)
-    return found
+    return by_model
 
 
 def _predicted(values: object, model: str) -> dict[str, object]:
@@ -287,21 +287,21 @@ def _aligned(columns: Mapping[str, object], name: str, model: str) -> _Part:
 
 def _with_frames_apart(columns: Mapping[str, object], name: str) -> dict[str, object]:
     """Divide a frame of probabilities under one name whose columns are called like classes, one column a class."""
-    found: dict[str, object] = {}
+    frames: dict[str, object] = {}
     for header, values in columns.items():
         if not is_frame(values) or usual_case(str(header)) not in LONE_PROBABILITIES:
-            found[header] = values
+            frames[header] = values
             continue
         table, index = arrow_table(values, name)
         named = with_named_probabilities(table)
         if named is table:
-            found[header] = values
+            frames[header] = values
         else:
-            found |= {
+            frames |= {
                 label: named.column(place) if index is None else _indexed(named.column(place), index)
                 for place, label in enumerate(named.schema.names)
             }
-    return found
+    return frames
 
 
 def _indexed(column: pa.ChunkedArray, index: pd.Index) -> pd.Series[float]:

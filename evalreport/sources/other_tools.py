@@ -56,9 +56,9 @@ def import_of(path: Path) -> str | None:
         return "inspect"
     if _SAMPLES.fullmatch(path.name):
         return "lm-eval"
-    found = next((_BY_NAME[part] for part in (path.name, path.parent.name) if part in _BY_NAME), None)
-    if found is not None or path.suffix != ".json":
-        return found
+    tool = next((_BY_NAME[part] for part in (path.name, path.parent.name) if part in _BY_NAME), None)
+    if tool is not None or path.suffix != ".json":
+        return tool
     try:
         with path.open("rb") as stream:
             start = stream.read(_LOOKED_AT)

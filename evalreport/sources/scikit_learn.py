@@ -61,18 +61,18 @@ def as_fold_scores(source: object, value: str | None) -> tuple[object, str | Non
         return source, None, ()
     if not all(_is_search(own) or _is_cross_validation(own) for own in source.values()):
         return source, None, ()
-    found: dict[str, dict[str, object]] = {}
+    scores: dict[str, dict[str, object]] = {}
     splits: dict[str, Splits] = {}
     results = cast(Scored, source)
     for name, result in results.items():
         if _is_search(result):
             candidates = _candidates(result, f"<{name}>", value, notes)
-            found |= {f"{name}: {own}": columns for own, columns in candidates.items()}
+            scores |= {f"{name}: {own}": columns for own, columns in candidates.items()}
         else:
-            found[str(name)] = _folds(result, f"<{name}>", value)
+            scores[str(name)] = _folds(result, f"<{name}>", value)
             splits[str(name)] = _splits(result)
     _refuse_other_splits(splits)
-    return *_with_value(found), tuple(notes)
+    return *_with_value(scores), tuple(notes)
 
 
 def _with_value(found: Mapping[str, dict[str, object]]) -> tuple[object, str | None]:
@@ -97,7 +97,7 @@ def score_arrays(source: object) -> dict[str, dict[str, object]] | None:
     """
     if not isinstance(source, Mapping) or not source:
         return None
-    found: dict[str, dict[str, object]] = {}
+    scores: dict[str, dict[str, object]] = {}
     for name, given in source.items():
         values = np.asarray(given) if isinstance(given, (np.ndarray, list, tuple)) else np.empty(0, object)
         if (
@@ -106,10 +106,10 @@ def score_arrays(source: object) -> dict[str, dict[str, object]] | None:
             or usual_case(str(name)) in (*spellings(), *LONE_PROBABILITIES)
         ):
             return None
-        found[str(name)] = {"value": values, "fold": list(map(str, range(len(values))))}
-    alike = {len(cast(np.ndarray, columns["value"])) for columns in found.values()}
-    whole = all(np.isfinite(cast(np.ndarray, columns["value"])).all() for columns in found.values())
-    return found if len(alike) == 1 and 2 <= min(alike) <= MOST_FOLDS and whole else None
+        scores[str(name)] = {"value": values, "fold": list(map(str, range(len(values))))}
+    alike = {len(cast(np.ndarray, columns["value"])) for columns in scores.values()}
+    whole = all(np.isfinite(cast(np.ndarray, columns["value"])).all() for columns in scores.values())
+    return scores if len(alike) == 1 and 2 <= min(alike) <= MOST_FOLDS and whole else None
 
 
 MOST_FOLDS = 1_000
@@ -146,20 +146,20 @@ def _candidates(
         counts = {"last": iteration, "kept": int(last.sum()), "total": len(last)}
         notes.append(_left_out(Message("found.last_iteration", name=name, **counts)))
     failed: list[str] = []
-    found: dict[str, dict[str, object]] = {}
+    candidates: dict[str, dict[str, object]] = {}
     for position in np.flatnonzero(last).tolist():
         name_of = ", ".join(f"{key}={value}" for key, value in params[position].items())
         name_of = name_of or "default parameters"
-        own = name_of if name_of not in found else f"{name_of} ({position + 1})"
+        own = name_of if name_of not in candidates else f"{name_of} ({position + 1})"
         if np.isnan(values[:, position]).all():
             failed.append(own)
             continue
-        found[own] = {f"test_{scorer}": values[:, position], "fold": [str(number) for number in numbers]}
-    if failed and not found:
+        candidates[own] = {f"test_{scorer}": values[:, position], "fold": [str(number) for number in numbers]}
+    if failed and not candidates:
         raise InputError.of("no_candidate", file=name, n=len(failed))
     if failed:
         notes.append(_left_out(Message("found.failed_candidates", name=name, n=len(failed), models=failed)))
-    return found
+    return candidates
 
 
 def _last_iteration(results: Scored) -> Mask:

@@ -251,9 +251,9 @@ def _blocks_of_file(stream: BinaryIO) -> Iterator[int]:
 def _messages_of_stream(stream: BinaryIO) -> Iterator[int]:
     """Yield where the messages of a stream lie, one after the other."""
     place = 0
-    while found := _message(stream, place):
+    while message := _message(stream, place):
         yield place
-        metadata, body = found
+        metadata, body = message
         at = _slot(metadata, _follow(metadata, 0), 3)
         length = 0 if at is None else struct.unpack_from("<q", metadata, at)[0]
         if length < 0:
@@ -275,10 +275,10 @@ def _message(stream: BinaryIO, place: int) -> tuple[bytes, int] | None:
 
 
 def _declared_by_message(stream: BinaryIO, place: int) -> int:
-    found = _message(stream, place)
-    if found is None:
+    message = _message(stream, place)
+    if message is None:
         return 0
-    metadata, body = found
+    metadata, body = message
     root = _follow(metadata, 0)
     at, header = _slot(metadata, root, 1), _slot(metadata, root, 2)
     kind = None if at is None else struct.unpack_from("<B", metadata, at)[0]

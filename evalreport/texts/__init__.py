@@ -42,8 +42,8 @@ Value = object
 
 
 def _whole(values: Mapping[str, Value], name: str) -> int:
-    found = values.get(name, 3)
-    return found if isinstance(found, int) else 3
+    number = values.get(name, 3)
+    return number if isinstance(number, int) else 3
 
 
 def _interval(limits: Any, values: Mapping[str, Value], **how: Any) -> str:
@@ -58,6 +58,7 @@ def _signed_by_minus(text: str) -> str:
 
 FORMATS: Mapping[str, Callable[[Any, Mapping[str, Value]], str]] = {
     "count": lambda value, _: count(value),
+    "rough_count": lambda value, _: count(float(f"{value:.2g}")),
     "whole": lambda value, _: str(value),
     "words": lambda value, _: in_words(value),
     "percent": lambda value, _: numbers.percent(value),
@@ -305,8 +306,8 @@ def has(key: str) -> bool:
 def group_of(name: str) -> dict[str, str]:
     """Return all texts of a group by their names, placeholders unfilled."""
     catalogue = _spoken.get() or english()
-    found = ((key.removeprefix(f"{name}."), entry) for key, entry in catalogue.items())
-    return {key: entry for key, entry in found if "." not in key and isinstance(entry, str)}
+    entries = ((key.removeprefix(f"{name}."), entry) for key, entry in catalogue.items())
+    return {key: entry for key, entry in entries if "." not in key and isinstance(entry, str)}
 
 
 def in_words(n: int) -> str:

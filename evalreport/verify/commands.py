@@ -75,20 +75,20 @@ def compare_runs_command(
     from evalreport.history.comparison_text import as_markdown, as_text, half_a_screen
     from evalreport.schema.recorded import read_recorded
 
-    found = compare_runs(read_recorded(old), read_recorded(new), inputs=inputs or None)
+    comparison = compare_runs(read_recorded(old), read_recorded(new), inputs=inputs or None)
     if form == "json":
-        content = {**asdict(found), "values": [value.as_row() for value in found.values]}
+        content = {**asdict(comparison), "values": [value.as_row() for value in comparison.values]}
         text = json.dumps(content, sort_keys=True, indent=1, default=str) + "\n"
     elif form == "md":
-        text = as_markdown(found)
+        text = as_markdown(comparison)
     else:
-        lines = list(as_text(found))
+        lines = list(as_text(comparison))
         shown = lines if verbose or output != STANDARD_OUTPUT else half_a_screen(lines)
         text = "".join(clean(line) + "\n" for line in shown)
     with writing(output) as put:
         put(text)
-    worse = any(value.judgement == "worse" and value.within is None for value in found.values)
-    return EXIT_GATE_FAILED if fail_if_worse and worse else exit_code({gate.new for gate in found.gates})
+    worse = any(value.judgement == "worse" and value.within is None for value in comparison.values)
+    return EXIT_GATE_FAILED if fail_if_worse and worse else exit_code({gate.new for gate in comparison.gates})
 
 
 @click.command("verify")
@@ -137,7 +137,7 @@ def verify_command(
     recorded = read_recorded(results)
     history = None if url is None else open_history(url)
     with progress_bar("recomputing", shown=not quiet) as progress:
-        found = verify(
+        verification = verify(
             recorded,
             folder,
             history=history,
@@ -146,10 +146,10 @@ def verify_command(
             templates=templates,
             progress=progress,
         )
-    if not quiet or found.outcome != "agrees" or found.on_word:
-        for line in _lines(found, None if verbose else SHOWN):
+    if not quiet or verification.outcome != "agrees" or verification.on_word:
+        for line in _lines(verification, None if verbose else SHOWN):
             tell(shorten(str(line), LONGEST_LINE))
-    return EXIT_CODES[found.outcome]
+    return EXIT_CODES[verification.outcome]
 
 
 def _lines(found: Verification, most: int | None) -> list[str | Message]:

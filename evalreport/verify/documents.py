@@ -164,16 +164,16 @@ def _title_of(documents: Mapping[str, bytes], page: str) -> str | None:
         reader.feed(page)
         reader.close()
         return reader.title or None
-    found = HEADING.search(documents.get("summary.md", b"").decode("utf-8", "replace"))
-    return None if found is None else found[1]
+    heading = HEADING.search(documents.get("summary.md", b"").decode("utf-8", "replace"))
+    return None if heading is None else heading[1]
 
 
 def _date_of(page: str) -> str:
     """Return the day that a page shows; any day where it shows none."""
-    found = DATE.search(page)
-    if found is not None:
+    date = DATE.search(page)
+    if date is not None:
         months = {say(f"month.{number}"): number for number in range(1, 13)}
-        day = f"{found[3]}-{months.get(found[2], 0):02d}-{int(found[1]):02d}"
+        day = f"{date[3]}-{months.get(date[2], 0):02d}-{int(date[1]):02d}"
         try:
             return parse_time(day).isoformat()
         except UsageError:

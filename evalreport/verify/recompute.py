@@ -13,7 +13,7 @@ from evalreport.analysis import analysed, evaluate
 from evalreport.errors import InputError, UsageError, is_address
 from evalreport.extensions import load as load_extension
 from evalreport.gates.conditions import asks_an_audit
-from evalreport.gates.outcomes import judge
+from evalreport.gates.outcomes import decide_gates
 from evalreport.headline import with_headline
 from evalreport.history.connection import History
 from evalreport.history.recorded_inputs import InputState, input_states, recorded_options
@@ -263,20 +263,23 @@ def verify(
     """
     with at_hand(recorded.content, folder) as here:
         listed = here if not is_address(folder) else None
-        found = _verified(recorded, here, listed, history, series, jobs, progress)
+        verification = _verified(recorded, here, listed, history, series, jobs, progress)
     if criteria is not None:
-        found = replace(found, differences=(*_other_criteria(recorded.content, criteria), *found.differences))
+        verification = replace(
+            verification,
+            differences=(*_other_criteria(recorded.content, criteria), *verification.differences),
+        )
     if recorded.folder is None:
-        return found
+        return verification
     documents = compare_documents(documents_in(recorded.folder), results_of(recorded.content), templates)
     pictures = not_compared_in(recorded.folder)
     unread = (Message("verify.scope.pictures", names=pictures),) if pictures else ()
     titles = dict.fromkeys(document.title for document in documents if document.title is not None)
     return replace(
-        found,
+        verification,
         documents=documents,
-        not_compared=(*found.not_compared, *unread),
-        on_word=(*found.on_word, *(Message("verify.titled", title=title) for title in titles)),
+        not_compared=(*verification.not_compared, *unread),
+        on_word=(*verification.on_word, *(Message("verify.titled", title=title) for title in titles)),
     )
 
 
@@ -320,7 +323,7 @@ def _verified(
         source = aggregate_in(folder) or recorded_files(
             content["inputs"], folder, options.truth, ignored if says_so else ()
         )
-        found, unchecked = _recomputed(recorded, source, options, history, series, jobs, progress)
+        recomputed, unchecked = _recomputed(recorded, source, options, history, series, jobs, progress)
     except InputError as error:
         if any(state.state == "changed" for state in inputs):
             return replace(partly, unchecked=(Message("verify.changed_input", why=str(error)),))
@@ -328,7 +331,7 @@ def _verified(
     except UsageError as error:
         raise UsageError(f"{recorded.name}: the recorded options do not fit the inputs: {error}") from error
     unlisted = {IGNORED} if listed is None else set()
-    compared = (*_versions(content), *leaves(*_comparable(content, found, bool(unchecked), unlisted)))
+    compared = (*_versions(content), *leaves(*_comparable(content, recomputed, bool(unchecked), unlisted)))
     of_counts = aggregate_in(folder) is not None
     counted = load_extension("aggregated again")(folder, near) if of_counts else None
     if counted is False:
@@ -372,10 +375,10 @@ def _ignored_files(folder: Path, options: Options) -> tuple[WarningRecord, ...]:
     """Return the warnings about files in a folder that no run reads."""
     try:
         with copies_of_addresses() as copies:
-            found = find_files(folder, options.truth, copies)
+            files = find_files(folder, options.truth, copies)
     except InputError:
         return ()
-    return tuple(row for row in found.warnings if row.code == IGNORED)
+    return tuple(row for row in files.warnings if row.code == IGNORED)
 
 
 def _versions(content: JsonObject) -> Iterator[Leaf]:
@@ -423,7 +426,7 @@ def _recomputed(
     )
     earlier = _about_earlier(recorded.content)
     if not earlier:
-        results = judge(results, options.gates)
+        results = decide_gates(results, options.gates)
         criteria = load_extension("criteria of results")(recorded_results, options, loaded)
         results = results if criteria is None else criteria.mark(results)
         return _with_recorded_headline(results, content), ()
@@ -432,7 +435,7 @@ def _recomputed(
             recorded, Present(results, analysed(loaded), options), history, series
         ), ()
     gates = [gate for gate in options.gates if not _of_audits(gate, recorded.content)]
-    return with_headline(judge(results, gates)), (Message("verify.needs_history", what=earlier),)
+    return with_headline(decide_gates(results, gates)), (Message("verify.needs_history", what=earlier),)
 
 
 def _with_recorded_headline(results: Results, content: JsonObject) -> Results:

@@ -7,13 +7,12 @@ sample), ``rows``, ``options``, the answer to a question by the question's name 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from evalreport.schema.warnings import CheckRecord, State, WarningRecord
 from evalreport.texts import Message
-from evalreport.warnings.needs import Facts, is_about_a_model, met
+from evalreport.warnings.needs import Facts, facts_of, is_about_a_model, met
 
 Raise = Callable[..., Iterable[WarningRecord]]
 
@@ -42,7 +41,7 @@ class Check:
     @property
     def asks(self) -> tuple[str, ...]:
         """The facts that it needs: the names of the function's parameters."""
-        return () if self.raised is None else tuple(inspect.signature(self.raised).parameters)
+        return () if self.raised is None else facts_of(self.raised)
 
     def given(self, facts: Facts) -> Iterable[WarningRecord]:
         """Return its warnings; none where a fact is missing."""

@@ -135,18 +135,18 @@ def _few_large(sample: Sample, model: str, quantities: Sequence[Quantity], found
 def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of metrics whose leading intervals were measured to be short for the number of examples."""
     n, rarest = sample.predictions.n_examples, _rarest(sample)
-    found = [
+    short = [
         (quantity, row)
         for (_, quantity), estimate in sample.estimates.items()
         if estimate.defined and _plain(estimate) and quantity.label is None
         and (row := shortfall_of("value", quantity.spelled, recommended(estimate), n=n, rarest=rarest))
     ]  # fmt: skip
-    if found:
-        few, held = _sample_size(n, rarest), _by_metric(found)
+    if short:
+        few, held = _sample_size(n, rarest), _by_metric(short)
         text = Message("warning.short_interval", few=few, held=held)
-        of_squares = any(definition(quantity).from_squares for quantity, _ in found)
+        of_squares = any(definition(quantity).from_squares for quantity, _ in short)
         notes = [Message("short.tail")] if of_squares else []
-        yield WarningRecord(code="short_interval", text=sentences(text, *notes), about=_spelled(found))
+        yield WarningRecord(code="short_interval", text=sentences(text, *notes), about=_spelled(short))
 
 
 @check("short_difference_interval", needs=("models", "test_set", "examples_alone"))
@@ -185,17 +185,17 @@ def gaps_may_be_larger(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iter
     if not sample.units.plain or sample.predictions.design != "test-set":
         return
     here = {model.name for model in sample.predictions.models}
-    found: dict[Quantity, None] = {}
+    gaps: dict[Quantity, None] = {}
     for row in rows:
         quantity = Quantity.of(row)
         if row.slice is not None or not {row.a, row.b} <= here or not _of_unbounded_losses(row, quantity):
             continue
         few = sample.predictions.n_examples <= FEW_LOSSES
         if few or any(_carried_by_few(sample, name, quantity) for name in (row.a, row.b)):
-            found[quantity] = None
-    if found:
-        metrics = tuple(map(phrase_of, found))
-        yield warning("gap_may_be_larger", about=tuple(q.spelled for q in found), metrics=metrics)
+            gaps[quantity] = None
+    if gaps:
+        metrics = tuple(map(phrase_of, gaps))
+        yield warning("gap_may_be_larger", about=tuple(q.spelled for q in gaps), metrics=metrics)
 
 
 def _of_unbounded_losses(row: ComparisonRecord, quantity: Quantity) -> bool:

@@ -132,16 +132,19 @@ def clusters(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     if effective < FEW_CLUSTERS and sizes is not None:
         freedom = freedom_of_clusters(sizes)
         very_few = freedom is None or min(effective, freedom.df) < VERY_FEW_CLUSTERS
-        yield warning(
-            "few_clusters",
-            "very_few" if very_few else "few",
-            about=(options.cluster,),
-            clusters=int((sizes > 0).sum()),
-            column=options.cluster,
-            effective=_tenths(effective),
-            decimals=1,
-            enough=FEW_CLUSTERS,
+        text = sentences(
+            Message(
+                "warning.few_clusters",
+                clusters=int((sizes > 0).sum()),
+                column=options.cluster,
+                effective=_tenths(effective),
+                decimals=1,
+                enough=FEW_CLUSTERS,
+            ),
+            *([] if sample.units.weighted else [Message("measured.of_clusters")]),
+            *([Message("measured.few_clusters_carry")] if very_few else []),
         )
+        yield WarningRecord(code="few_clusters", text=text, about=(options.cluster,))
     if sample.predictions.design in FOLDED:
         divided = _divided_clusters(sample, sample.units.cluster)
         if divided:
@@ -223,8 +226,8 @@ def _widths(sample: Sample, quantity: Quantity, level: float) -> list[float | No
     """Return half the width of Student's interval of every model's value, and of every pair's difference."""
     values = [sample.estimates[model.name, quantity] for model in sample.predictions.models]
     pairs = [paired_difference(a, b) for a, b in combinations(values[:MOST_IN_PAIRS], 2)]
-    found = [estimate.student for estimate in (*values, *pairs)]
-    return [None if one is None else t_quantile((1 + level) / 2, one.df) * one.error for one in found]
+    widths = [estimate.student for estimate in (*values, *pairs)]
+    return [None if one is None else t_quantile((1 + level) / 2, one.df) * one.error for one in widths]
 
 
 def _interleaved(sample: Sample, time: Floats) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from evalreport.metrics.layout import FOLDED
 from evalreport.metrics.metric import Contingency
@@ -28,14 +29,20 @@ def need(name: str, holds: Callable[..., bool]) -> None:
     NEEDS[name] = holds
 
 
+@cache
+def facts_of(function: Callable[..., object]) -> tuple[str, ...]:
+    """Return the names of a function's parameters, which are the facts that it asks for."""
+    return tuple(inspect.signature(function).parameters)
+
+
 def is_about_a_model(name: str) -> bool:
     """Say whether a condition holds of single models."""
-    return "model" in inspect.signature(NEEDS[name]).parameters
+    return "model" in facts_of(NEEDS[name])
 
 
 def met(name: str, facts: Facts) -> bool:
     """Say whether a condition holds; one that asks of a missing fact does not."""
-    values = {fact: facts.get(fact) for fact in inspect.signature(NEEDS[name]).parameters}
+    values = {fact: facts.get(fact) for fact in facts_of(NEEDS[name])}
     return all(value is not None for value in values.values()) and NEEDS[name](**values)
 
 
@@ -64,8 +71,10 @@ def _log_loss(sample: Sample) -> bool:
 
 
 def _areas(sample: Sample, model: ModelOutputs) -> bool:
-    found = (e for (name, q), e in sample.estimates.items() if name == model.name and definition(q).is_auc)
-    return any(estimate.defined for estimate in found)
+    estimates = (
+        e for (name, q), e in sample.estimates.items() if name == model.name and definition(q).is_auc
+    )
+    return any(estimate.defined for estimate in estimates)
 
 
 def _agreement(family: object) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from evalreport.comparisons.decisions import decided_by_replicates
 from evalreport.comparisons.pairs import Comparison
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
+from evalreport.metrics.table_functions import answers_outside
 from evalreport.options import Options
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import tested_pairs
@@ -18,6 +19,9 @@ from evalreport.texts import Message, shortened
 from evalreport.warnings.checks import check
 from evalreport.warnings.coverage import phrase_of
 
+Lead = tuple[Quantity, float]
+"""A metric on which a model is ahead, and by how much."""
+
 MOST_NAMED = 2
 MOST_UNDEFINED = 0.05
 
@@ -26,37 +30,80 @@ MOST_UNDEFINED = 0.05
 def metrics_disagree(
     sample: Sample, rows: Sequence[ComparisonRecord], options: Options
 ) -> Iterator[WarningRecord]:
-    """Warn of pairs in which each model is ahead on some metric, by the interval of the difference.
+    """Warn of pairs in which each model is ahead on some metric.
 
-    Metrics of labels say nothing there where the labels are cut at a threshold that nobody chose.
+    On the primary metric the p-values of the verdicts decide, on the others those of their tests, which are one family
+    over all metrics and pairs (Bonferroni).
     """
-    ahead: dict[tuple[str, str], tuple[list[Quantity], list[Quantity]]] = {}
-    known = frozenset(sample.quantities)
-    at_half = {model.name for model in sample.predictions.models if model.cut_at_half}
-    for row in rows:
-        quantity = Quantity.of(row)
-        if not row.recommended or row.slice is not None or quantity not in known or row.b is None:
+    compared = [(quantity, row) for quantity, row in _leading(sample, rows) if row.p_value is not None]
+    several = sum(row.p_adjusted is None for _, row in compared)
+    ahead: dict[tuple[str, str | None], tuple[list[Lead], list[Lead]]] = {}
+    for quantity, row in compared:
+        if _on_another_scale(quantity, sample.quantities):
             continue
-        if quantity.label is not None or not _decides(row, options):
-            continue
-        if not definition(quantity).inference.intervals:
-            continue  # no interval of the metric is honest, so none of its difference tells who is ahead
-        if definition(quantity).scale.traded and quantity != sample.quantities[0]:
-            continue  # wider intervals hold more often: each model is then ahead on one of the two
-        if definition(quantity).needs == "labels" and at_half & {row.a, row.b}:
-            continue
-        assert row.difference is not None
-        first = (row.difference > 0) == greater_is_better(quantity, lower_is_better=options.lower_is_better)
-        ahead.setdefault((row.a, row.b), ([], []))[0 if first else 1].append(quantity)
+        if answers_outside(quantity, sample.predictions) == "answers":
+            continue  # a lead that empty answers make is none
+        if row.difference and _adjusted(row, several) <= 1 - options.confidence:
+            greater = greater_is_better(quantity, lower_is_better=options.lower_is_better)
+            sides = ahead.setdefault((row.a, row.b), ([], []))
+            sides[(row.difference > 0) != greater].append((quantity, abs(row.difference)))
     asked_first = COMPANIONS.get(sample.predictions.task, ())
     for (a, b), sides in ahead.items():
         for_a, for_b = (
-            sorted(found, key=lambda q: _place(q, sample.quantities[0], asked_first)) for found in sides
+            _told_once(sorted(side, key=lambda lead: _place(lead[0], sample.quantities[0], asked_first)))
+            for side in sides
         )
         if for_a and for_b:
-            of_a, of_b = (shortened([phrase_of(q) for q in found], MOST_NAMED) for found in (for_a, for_b))
+            of_a, of_b = (shortened([phrase_of(q) for q in side], MOST_NAMED) for side in (for_a, for_b))
             shown = (q.spelled for q in (*for_a[:MOST_NAMED], *for_b[:MOST_NAMED]))
-            yield warning("metrics_disagree", about=(a, b, *shown), a=a, b=b, for_a=of_a, for_b=of_b)
+            yield warning("metrics_disagree", about=(a, str(b), *shown), a=a, b=b, for_a=of_a, for_b=of_b)
+
+
+def _leading(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[tuple[Quantity, ComparisonRecord]]:
+    """Yield the leading test of each pair on each metric that can tell which model is better.
+
+    Not those of labels that are cut at a threshold that nobody chose; nor of a metric without an honest interval; nor,
+    beside the primary metric, of one that is traded against another, as width is against coverage.
+    """
+    quantities = frozenset(sample.quantities)
+    at_half = {model.name for model in sample.predictions.models if model.cut_at_half}
+    for row in rows:
+        quantity = Quantity.of(row)
+        if not row.recommended or row.slice is not None or row.b is None or quantity.label is not None:
+            continue
+        if quantity not in quantities or not definition(quantity).inference.intervals:
+            continue
+        if definition(quantity).scale.traded and quantity != sample.quantities[0]:
+            continue
+        if definition(quantity).needs == "labels" and at_half & {row.a, row.b}:
+            continue
+        yield quantity, row
+
+
+def _adjusted(row: ComparisonRecord, several: int) -> float:
+    """Return the p-value as the family of the verdicts adjusts it, else times the number of the other tests."""
+    assert row.p_value is not None
+    return row.p_value * several if row.p_adjusted is None else row.p_adjusted
+
+
+def _told_once(leads: Sequence[Lead]) -> list[Quantity]:
+    """Return the metrics in their order, of several with the same difference the first.
+
+    Micro averages are the accuracy, and the error rate is what it leaves.
+    """
+    differences: list[float] = []
+    quantities = []
+    for quantity, difference in leads:
+        if not any(math.isclose(difference, other, rel_tol=1e-9) for other in differences):
+            differences.append(difference)
+            quantities.append(quantity)
+    return quantities
+
+
+def _on_another_scale(quantity: Quantity, computed: Collection[Quantity]) -> bool:
+    """Say whether a metric is another one that was computed, on another scale."""
+    base = definition(quantity).scale.affine_of
+    return base is not None and any(other.metric == base.of for other in computed)
 
 
 def _place(quantity: Quantity, primary: Quantity, asked_first: Sequence[str]) -> int:
@@ -64,15 +111,6 @@ def _place(quantity: Quantity, primary: Quantity, asked_first: Sequence[str]) ->
     if quantity == primary:
         return -1
     return asked_first.index(quantity.metric) if quantity.metric in asked_first else len(asked_first)
-
-
-def _decides(row: ComparisonRecord, options: Options) -> bool:
-    """Return whether a row decides its pair: on the primary metric by the adjusted p-value, else by the interval."""
-    if row.low is None or row.high is None or not row.difference:
-        return False
-    if row.p_adjusted is not None:
-        return row.p_adjusted <= 1 - options.confidence
-    return not row.low <= 0 <= row.high
 
 
 @check("no_test", needs=("models",))

@@ -60,9 +60,9 @@ def few_wrong_answers(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of areas under the risk-coverage curve of few wrong answers."""
     counted: dict[str, int] = {}
     for (model, quantity), states in sample.rows.states.items():
-        found = [state for state in states if isinstance(state, Confidences)]
-        if found and definition(quantity).inference.smooth:
-            counted[model] = int(sum(np.nansum(state.wrong) for state in found))
+        states_shown = [state for state in states if isinstance(state, Confidences)]
+        if states_shown and definition(quantity).inference.smooth:
+            counted[model] = int(sum(np.nansum(state.wrong) for state in states_shown))
     for model, n in counted.items():
         held = next(((low, high) for most, low, high in HELD_OF_WRONG if n < most), None)
         if held is not None:
@@ -126,11 +126,11 @@ def _headed(quantity: Quantity) -> str | Message:
 @check("groups_without_interval", needs=("clustering",), of_models=True)
 def groups_without_interval(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of agreements of groups that have a value but no interval, once for each model and reason."""
-    found: dict[tuple[str, Text], list[str]] = {}
+    groups: dict[tuple[str, Text], list[str]] = {}
     for (model, _), estimate in sample.estimates.items():
         if isinstance(estimate.metric.computation, Contingency) and estimate.reason is not None:
-            found.setdefault((model, estimate.reason), []).append(estimate.metric.display.phrase)
-    for (model, why), metrics in found.items():
+            groups.setdefault((model, estimate.reason), []).append(estimate.metric.display.phrase)
+    for (model, why), metrics in groups.items():
         yield warning("groups_without_interval", about=(model,), model=model, metrics=tuple(metrics), why=why)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import evalreport as er
 from evalreport.calibration.deciles import decile_test
 from evalreport.calibration.risks import Risks
 from evalreport.calibration.score_test import score_test
@@ -17,7 +18,9 @@ from evalreport.loading.load import load
 from evalreport.metrics.at_rates import Scored
 from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
+from evalreport.predictions.table import ModelOutputs
 from evalreport.questions.baselines.compute import baseline_records
 from evalreport.questions.baselines.rule_pairs import rule_pairs
 from evalreport.questions.calibration.described import joined
@@ -26,11 +29,15 @@ from evalreport.questions.slices.group_spread import Shares, spread_records
 from evalreport.questions.slices.records import IN_HEADINGS
 from evalreport.questions.thresholds.decision_curves import ahead_of
 from evalreport.questions.thresholds.dominance import decided_both_ways
+from evalreport.samplings import sampling_by
+from research.studies.designs import predictions_on
 from research.studies.harness import Cell, Study, limits
+from research.studies.pair_decision import LEADING, decide_pair
 
 LIMIT = 0.06
 """Most of the data sets without a difference in which a sentence speaks of one."""
 
+LEVEL = 0.05
 Draw = Callable[[np.random.Generator], bool]
 
 
@@ -143,6 +150,70 @@ def off_though_calibrated(n: int, middle: float, spread: float) -> Draw:
     return printed
 
 
+def metrics_disagree(n: int, specificities: tuple[float, float]) -> Draw:
+    """Say whether each of two models of equal recall is said to lead on some metric."""
+    ids, truth = [f"{i:04d}" for i in range(n)], np.arange(n) % 2
+
+    def printed(generator: np.random.Generator) -> bool:
+        source = {
+            name: {"id": ids, "y_true": truth, "y_pred": truth ^ (generator.random(n) > right[truth])}
+            for name, right in zip("ab", ((np.array([s, 0.8])) for s in specificities), strict=True)
+        }
+        results = er.evaluate(source, task="binary", positive="1", resamples=2)
+        return any(warning.code == "metrics_disagree" for warning in results.warnings)
+
+    return printed
+
+
+BESIDE = ("accuracy", "roc_auc", "balanced_accuracy", "log_loss")
+"""The metrics of which the headline may name a second one, the primary one first."""
+
+
+def second_metric(n: int) -> Draw:
+    """Say whether a second metric tells two equal models apart, where the first does not."""
+
+    def printed(generator: np.random.Generator) -> bool:
+        z = 1.5 * generator.normal(size=n)
+        truth = (generator.random(n) < 1 / (1 + np.exp(-z))).astype(np.int32)
+        models = []
+        for name in "ab":
+            p = 1 / (1 + np.exp(-z - 0.6 * generator.normal(size=n)))
+            models.append(
+                ModelOutputs(name, y_pred=(p > 0.5).astype(np.int32), score=p, proba=np.stack([1 - p, p], 1))
+            )
+        predictions, quantities = (
+            predictions_on("binary", truth, tuple(models), 2),
+            [Quantity(m) for m in BESIDE],
+        )
+        sample = estimate_all(predictions, quantities, units=sampling_by(n), n_resamples=2, seed=1)
+        decided = (decide_pair(sample, q, Options(resamples=2))[1][LEADING] for q in quantities)
+        first, *others = (1.0 if p is None else p for p in decided)
+        return first > LEVEL and min(others) * len(BESIDE) <= LEVEL
+
+    return printed
+
+
+def order_turns(n: int, slices: int) -> Draw:
+    """Say whether the order turns round in slices where models are equal: one has more examples of the easy ones."""
+    level = 0.9 - 0.4 * np.arange(slices) / (slices - 1)
+    shares = np.linspace(1.4, 0.6, slices) / slices
+
+    def printed(generator: np.random.Generator) -> bool:
+        source = {}
+        for name, share in (("a", shares), ("b", shares[::-1])):
+            group = generator.choice(slices, n, p=share)
+            outcome = (generator.random(n) < level[group]).astype(int)
+            source[name] = {
+                "id": [f"{name}{i}" for i in range(n)],
+                "outcome": outcome,
+                "group": group.astype(str),
+            }
+        results = er.evaluate(source, task="outcome", slices=["group"], join="independent", resamples=2)
+        return any(warning.code == "order_reversed_in_slices" for warning in results.warnings)
+
+    return printed
+
+
 CELLS = (
     Heading("beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 1)),
     Heading("one of five beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 5)),
@@ -163,6 +234,14 @@ CELLS = (
     Heading("no overall winner: two equal curves, n = 120", curves_cross(120, 0.0)),
     Heading("no overall winner: two equal curves, correlation 0.8, n = 400", curves_cross(400, 0.8)),
     Heading("who has the highest net benefit: two equal curves, n = 400", highest_benefit(400)),
+    Heading("metrics disagree: two equal models, n = 400", metrics_disagree(400, (0.8, 0.8))),
+    Heading(
+        "metrics disagree: equal recall, one ahead on the others, n = 400", metrics_disagree(400, (0.9, 0.7))
+    ),
+    Heading("a second metric tells two equal models apart, n = 200", second_metric(200)),
+    Heading("a second metric tells two equal models apart, n = 1,000", second_metric(1000)),
+    Heading("order turns round in equal slices: 2 of 2, n = 800", order_turns(800, 2)),
+    Heading("order turns round in equal slices: most of 5, n = 2,000", order_turns(2000, 5)),
 )
 
 

@@ -11,15 +11,18 @@ import numpy as np
 from research.studies import (
     audits,
     bars,
+    bias_variance,
     biased,
     chosen,
     direct,
+    extrapolation,
     families,
     headings,
     held,
     led,
     operating,
     seeds,
+    settling,
     sliced,
     tables,
     ties,
@@ -32,7 +35,8 @@ from research.studies.known_limits import REASONS
 
 STUDIES: tuple[Study, ...] = (
     led.STUDY, held.STUDY, operating.STUDY, sliced.STUDY, unequal.STUDY, time_order.STUDY, seeds.STUDY, ties.STUDY,
-    biased.STUDY, bars.STUDY, families.STUDY, headings.STUDY, chosen.STUDY,
+    biased.STUDY, bars.STUDY, families.STUDY, headings.STUDY, chosen.STUDY, extrapolation.STUDY,
+    bias_variance.STUDY, settling.STUDY,
 )  # fmt: skip
 """Add a study here: its promises are measured, judged and published with the others."""
 

@@ -1,4 +1,4 @@
-"""How often bands and the intervals of chosen thresholds hold.
+"""How often bands and the intervals of chosen thresholds hold; docs/thresholds.csv.
 
 Scores of both classes are normal with variance 1, so every true rate at every threshold is a closed form.
 """
@@ -6,11 +6,12 @@ Scores of both classes are normal with variance 1, so every true rate at every t
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 from scipy.stats import norm
 
 from evalreport.engine.counts import Counts
@@ -23,57 +24,79 @@ from evalreport.samplings import sampling_by
 from research.studies.harness import Run
 
 LEVEL = 0.95
-RESAMPLES = 1000
+RESAMPLES = 400
 COST_RATIO = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How many of each class, and how far apart their means are."""
+    """Examples, the share of positives that is drawn, and how far apart the classes' means are."""
 
-    positives: int
-    negatives: int
+    n: int
+    prevalence: float
     shift: float
 
+    @property
+    def name(self) -> str:
+        """The population in words."""
+        return f"{self.n} examples, {100 * self.prevalence:g} % positive, {self.shift:g} apart"
 
-DESIGNS = (Design(20, 80, 1.5), Design(100, 100, 1.5), Design(50, 950, 2.0), Design(500, 500, 1.5))
+
+DESIGNS = (
+    Design(60, 0.5, 1.5), Design(100, 0.2, 1.5), Design(200, 0.5, 0.7), Design(200, 0.5, 1.5),
+    Design(1000, 0.05, 2.0), Design(1000, 0.5, 1.5),
+)  # fmt: skip
 
 
-def study(design: Design, sets: int) -> dict[str, float]:
-    """Return the share of data sets in which each kind of limits holds the truth."""
+def study(design: Design, sets: int, seed: int) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """Return in how many data sets each kind of limits is there and holds the truth, and the sums of the widths."""
     chosen_by = criteria((), COST_RATIO)
-    units = sampling_by(design.positives + design.negatives)
-    held: dict[str, list[bool]] = defaultdict(list)
-    truth = np.repeat([True, False], [design.positives, design.negatives])
-    for seed in range(sets):
-        scores = np.random.default_rng(seed).normal(size=len(truth)) + design.shift * truth
-        one = count_thresholds(descending_order(scores, truth), model="m")
-        (tally,) = curve_replicates([one], units, chosen_by, n_resamples=RESAMPLES, seed=seed)
+    units = sampling_by(design.n)
+    there: Counter[str] = Counter()
+    held: Counter[str] = Counter()
+    width: Counter[str] = Counter()
+
+    def count(name: str, low: float, true: float, high: float) -> None:
+        there[name] += 1
+        held[name] += low <= true <= high
+        width[name] += high - low
+
+    for number in range(sets):
+        generator = np.random.default_rng([seed, design.n, round(1000 * design.prevalence), number])
+        truth = generator.random(design.n) < design.prevalence
+        scores = generator.normal(size=design.n) + design.shift * truth
+        ranking = count_thresholds(descending_order(scores, truth), model="m")
+        (tally,) = curve_replicates([ranking], units, chosen_by, n_resamples=RESAMPLES, seed=number)
         limits = band(tally, units, LEVEL)
-        assert limits is not None
+        if limits is None:
+            continue
         for fpr in USUAL_RATES.alarms:
             low, high = (float(np.interp(fpr, tally.grid, side)) for side in limits)
-            held[f"band at FPR {fpr}"].append(low <= norm.sf(norm.isf(fpr) - design.shift) <= high)
+            count(f"band at FPR {fpr}", low, float(norm.sf(norm.isf(fpr) - design.shift)), high)
         for point in operating_points(tally, chosen_by, units, level=LEVEL, cost_ratio=COST_RATIO):
             if point.method == RECHOSEN and point.low is not None and point.high is not None:
-                true = on_fresh_examples(point, chosen_by, design)
-                held[f"{point.criterion} {point.metric}"].append(point.low <= true <= point.high)
-    return {name: float(np.mean(outcomes)) for name, outcomes in held.items()}
+                name = f"{point.criterion} {point.metric}"
+                count(name, point.low, on_fresh_examples(point, chosen_by, design), point.high)
+    return there, held, width
 
 
 def on_fresh_examples(point: OperatingPointRecord, chosen_by: tuple[Criterion, ...], design: Design) -> float:
     """Return what the chosen threshold gives in the population."""
     (criterion,) = (c for c in chosen_by if (c.name, c.metric) == (point.criterion, point.metric))
     threshold = math.inf if point.threshold is None else point.threshold
-    tp = design.positives * norm.sf(threshold - design.shift)
-    fp = design.negatives * norm.sf(threshold)
-    counts = (np.array([n]) for n in (tp, fp, design.positives - tp, design.negatives - fp))
+    positive = design.prevalence
+    tp, fp = positive * norm.sf(threshold - design.shift), (1 - positive) * norm.sf(threshold)
+    counts = (np.array([share]) for share in (tp, fp, positive - tp, 1 - positive - fp))
     return float(criterion.value(Counts(*counts))[0])
 
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of docs/thresholds.csv."""
+    """Yield the share of data sets whose limits hold, with its lower 99 % limit and the limits' mean width."""
     for design in DESIGNS:
-        for name, share in study(design, run.replications).items():
-            classes = f"{design.positives} positives, {design.negatives} negatives, {design.shift:g} apart"
-            yield {"classes": classes, "limits": name, "held": f"{share:.4f}", "sets": run.replications}
+        there, held, width = study(design, run.replications, run.seed)
+        for name, sets in there.items():
+            lower = stats.binomtest(held[name], sets).proportion_ci(0.98).low
+            yield {
+                "classes": design.name, "limits": name, "sets": sets, "held": f"{held[name] / sets:.4f}",
+                "lower": f"{lower:.4f}", "width": f"{width[name] / sets:.4f}", "seed": run.seed,
+            }  # fmt: skip

@@ -82,6 +82,7 @@ def test_numbers_of_the_same_examples_are_wilcoxons():
     assert drift_of_pairs(then, now).p_value == pytest.approx(wanted.pvalue, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(60, 40), (400, 150)])
 def test_tests_of_unchanged_data_keep_their_level(sizes):
     """2,000 pairs of samples of one distribution: at most 5 % are significant, by counts and by numbers.

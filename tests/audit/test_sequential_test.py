@@ -14,7 +14,7 @@ from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits
 from evalreport.audit.run_alarm import Scale, compare_run, share_of_run
 from evalreport.cli import main
 from evalreport.errors import UsageError
-from evalreport.gates.outcomes import judge
+from evalreport.gates.outcomes import decide_gates
 from evalreport.history.store import accept, prune, runs, standing
 from evalreport.schema.results import to_json
 from tests.samples.audits import audited, gate_of, right, share, write
@@ -46,6 +46,7 @@ def test_a_model_that_keeps_its_level_raises_nothing(history):
     assert gate_of(found) == ("pass", "alarms: 0")
 
 
+@pytest.mark.slow
 def test_a_drop_after_good_runs_is_an_alarm_and_fails_the_gate(week):
     """A good week accepted, five good runs, five at 70 %: alarm, the look of the drop, warning, gate failed."""
     found = nights(
@@ -119,6 +120,7 @@ def test_fewer_than_three_accepted_runs_are_a_warning(history, week):
     assert "few_accepted_nights" not in warned(nights(week, [GOOD], begin=7))
 
 
+@pytest.mark.slow
 def test_accepted_nights_that_depend_on_each_other_are_said(history, week):
     """A slow wave over seven nights: its lag-1 correlation is tested, and the warning names the way out."""
     wave = [0.80, 0.83, 0.87, 0.91, 0.94, 0.95, 0.96]
@@ -387,6 +389,7 @@ def test_a_metric_without_direction_is_watched_both_ways(history, sign):
 # --- gates ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_declared_floor_is_what_the_alarm_is_about(week):
     """A gate about every night: bets against it, whatever was accepted; it fails where they are an alarm."""
     gate = "forest.accuracy >= 0.85 every night"
@@ -473,11 +476,11 @@ def test_gates_of_audits_are_refused_where_there_is_none(history):
     """In a run without history, and compared with an earlier run."""
     found, _, _ = audited(history, right(share(9, 10)))
     with pytest.raises(UsageError, match="alarms are counted by an audit"):
-        judge(found.results, ["alarms <= 0"])
+        decide_gates(found.results, ["alarms <= 0"])
     with pytest.raises(UsageError, match="every night is known to a history"):
-        judge(found.results, ["forest.accuracy >= 0.5 every night"])
+        decide_gates(found.results, ["forest.accuracy >= 0.5 every night"])
     with pytest.raises(UsageError, match="already compares with the accepted run"):
-        judge(found.results, ["alarms <= accepted"])
+        decide_gates(found.results, ["alarms <= accepted"])
 
 
 def test_a_quiet_audit_is_not_quiet_about_an_alarm(accepted_week, tmp_path, monkeypatch, capsys):

@@ -81,6 +81,7 @@ def test_a_fall_that_a_season_hides_is_found(history):
     )
 
 
+@pytest.mark.slow
 def test_a_season_of_the_share_is_no_alarm_about_the_model(history):
     """Half positive, then ten runs with 30 % and the same rates: F1 falls, and no lasting change of the model shows."""
     for number, positives in enumerate((0.5, *([0.3] * 10))):

@@ -72,6 +72,7 @@ def test_a_value_lies_outside_where_the_difference_three_errors_wide_excludes_ze
     assert (low > 0.80) == (upper_difference < 0)
 
 
+@pytest.mark.slow
 def test_the_first_run_is_accepted_and_the_later_ones_have_limits_in_the_metrics_range(history: History):
     """No run is compared with itself; an accuracy has no limit above 1."""
     (line,) = timelines(history)

@@ -22,6 +22,7 @@ def steps(n: int, seed: int) -> Risks:
     return Risks(p, (random.random(n) < true).astype(float))
 
 
+@pytest.mark.slow
 def test_a_step_is_found_in_nearly_all_data_sets() -> None:
     """At 1 %, of 2,500 examples; the scores at 4 % find it less often."""
     found, by_scores = 0, 0
@@ -35,6 +36,7 @@ def test_a_step_is_found_in_nearly_all_data_sets() -> None:
     assert found >= by_scores
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1500, 6000])
 def test_the_p_value_is_that_of_chi_square_where_deciles_are_large(n: int) -> None:
     """Ten independent standardised sums: chi-square with ten degrees of freedom, within the error of 2,000 draws."""

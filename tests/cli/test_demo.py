@@ -11,6 +11,7 @@ import evalreport as er
 from evalreport.cli.demo import TASKS, unpack
 
 
+@pytest.mark.slow
 def test_the_demo_makes_models_and_a_report_and_says_so_in_three_lines(run):
     """In a folder of its own, without a file of the user; an evalreport.toml of the current folder is not read."""
     Path("evalreport.toml").write_text('[evalreport]\ntitle = "mine"\nmargin = 0.5\n')

@@ -32,6 +32,7 @@ def models() -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_run_writes_the_report_and_says_where(run, models):
     """HTML, JSON and Markdown; the JSON on standard output is the same bytes as the file."""
     outcome = run("run", models, "-f", "html,json,md", "--resamples", "200")
@@ -46,6 +47,7 @@ def test_a_run_writes_the_report_and_says_where(run, models):
     assert printed.out.encode() == Path("evalreport-out/results.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_gates_are_decided_by_the_real_intervals(run, models):
     """Accuracy 0.9 of 200 is Wilson's [0.851, 0.934] (closed form): above 0.8, below 0.95, across 0.9."""
     gates = ["forest.accuracy >= 0.8", "forest.accuracy >= 0.95", "forest.accuracy >= 0.9"]
@@ -85,6 +87,7 @@ def test_a_column_that_is_not_there_is_refused(run, models, words):
     assert words[0] in outcome.err
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_real_process_with_one_line(run):
     """A run that would take minutes, interrupted: 130, nothing written, no traceback."""
     models = Path("models")

@@ -54,6 +54,7 @@ def test_init_writes_the_commented_configuration(run):
     """Into the current folder, or one that is named and made; standard output says where."""
     assert run("init").out == "evalreport.toml\n"
     assert Path("evalreport.toml").read_text(encoding="utf-8") == starter()
+    assert "\n##:schema ./evalreport.schema.json\n" in starter()  # taplo's directive once its # is off
     assert run("init", "new/project").code == 0
     assert Path("new/project/evalreport.toml").is_file()
 

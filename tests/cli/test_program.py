@@ -92,6 +92,7 @@ def test_no_summary_of_a_command_is_cut_off(run):
     "words, message",
     [
         (["rnu", "models"], "unknown command 'rnu'; did you mean run?"),
+        ([str(Path(__file__).parent)], "is a file or folder, and no command: evalreport run "),
         (["verify"], "Missing argument 'RESULTS'"),
         (["run", "models", "--confidnce", "0.9"], "--confidence"),
         (["run", "models", "--task", "binray"], "'binray' is not one of"),
@@ -293,6 +294,7 @@ def test_what_cannot_be_seen_is_written_as_its_code_point(character):
 COMMANDS = ("--version", "--help", "list tests")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the shell closes the streams")
 @pytest.mark.parametrize(
     "closed, code, command",
@@ -311,6 +313,7 @@ def test_a_closed_stream_is_no_failed_gate(closed, code, command):
     assert ("standard output" in done.stderr) == (code == 4)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the shell closes the streams")
 @pytest.mark.parametrize(
     "closed, gate, code",
@@ -336,6 +339,7 @@ def test_the_work_is_done_whatever_becomes_of_the_streams(run, closed, gate, cod
     assert len(listed.out.splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a current folder stays elsewhere")
 def test_a_current_folder_that_is_gone_is_said(tmp_path):
     """Relative paths lead nowhere; whole ones are read and written as ever."""

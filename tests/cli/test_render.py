@@ -31,6 +31,7 @@ def _content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_the_same_options_give_the_same_bytes(run, done: Path, tmp_path: Path) -> None:
     """From results.json under any name, without the inputs."""
     saved = tmp_path / "kept as.txt"
@@ -41,6 +42,7 @@ def test_the_same_options_give_the_same_bytes(run, done: Path, tmp_path: Path) -
     assert _content(tmp_path / "again") == _content(done)
 
 
+@pytest.mark.slow
 def test_other_options_draw_another_report(run, done: Path, tmp_path: Path) -> None:
     """Charts as PNG alone, or the JSON on standard output."""
     assert run("render", done, "-f", "md", "--figures", "png", "-o", tmp_path / "b").code == 0

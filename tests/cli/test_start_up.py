@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import duckdb
+import pytest
 
 HEAVY = (
     # DuckDB itself imports pandas before version 2, where a query has parameters.
@@ -45,6 +46,7 @@ def run(place: Path, *flags: str) -> str:
     return done.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_run_that_writes_json_imports_no_heavy_library(tmp_path: Path) -> None:
     """A default run with scores, a margin and the JSON alone needs none of them."""
     assert run(tmp_path, "-f", "json", "--margin", "0.05") == "0 []"

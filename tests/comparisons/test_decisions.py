@@ -105,6 +105,7 @@ def check(results: Results) -> None:
         assert ("stretched" in str(said.method)) <= (0.0 in (said.low, said.high))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metric, many", [("accuracy", 6), ("f1", 6), ("mcc", 6), ("roc_auc", 6), ("average_precision", 3)]
 )

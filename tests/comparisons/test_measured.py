@@ -209,6 +209,7 @@ def test_training_again_is_no_difference() -> None:
         assert within(result["seeds_t"], 0.065, result.data_sets) or cell.seeds < FEW_SEEDS
 
 
+@pytest.mark.slow
 def test_cells_do_not_depend_on_the_number_of_processes() -> None:
     """The same seed gives the same shares, in one process or in two, and whatever other cells are measured."""
     few: tuple[Cell, ...] = ties.CELLS[1:3]

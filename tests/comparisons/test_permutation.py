@@ -175,6 +175,7 @@ def test_few_examples_that_change_sides_set_a_floor() -> None:
     assert "below 0.25" in found.reason
 
 
+@pytest.mark.slow
 def test_equal_precision_at_unlike_operating_points_is_not_rejected_too_often() -> None:
     """Precision .8 of both models, one calling 12 % positive, the other 40 %: at most 11 % of 200 test sets.
 

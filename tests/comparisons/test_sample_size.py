@@ -71,6 +71,7 @@ def test_examples_needed_solve_the_same_equation() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("affordable", [True, False])
 def test_a_large_family_draws_more_replicates(affordable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """66 pairs at 5 % need limits of level 0.99924: more replicates are drawn, or, of too many rows, asked for."""

@@ -55,6 +55,7 @@ def test_there_is_a_difference_but_no_p_value_and_no_verdict(metric: str, tests:
     assert (results.headline.code, results.headline.tone) == ("blocked", "undecided")
 
 
+@pytest.mark.slow
 def test_two_calibrated_models_are_never_better_on_ece() -> None:
     """Whichever is ahead by chance; a test of exchangeable models decided 11 of 120 such data sets."""
     for seed in range(10):
@@ -83,6 +84,7 @@ def test_a_gate_on_the_difference_is_undecided() -> None:
     assert results.gates[0].value is not None
 
 
+@pytest.mark.slow
 def test_the_report_shows_the_values(tmp_path: Path) -> None:
     """Page and summary are written, with slices too, and the page has no rank 1."""
     results = run(forecasts(), metrics=("ece",), slices=("g",))

@@ -16,6 +16,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "looks.md").read_text(enc
 BLOCK = re.compile(r"```console\n(?P<commands>(?:\$ .*\n)+)```(?:\n\n```text\n(?P<printed>(?:.*\n)*?)```)?")
 
 
+@pytest.mark.slow
 def test_the_pages_commands_print_what_stands_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

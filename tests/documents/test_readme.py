@@ -80,6 +80,7 @@ def test_the_console_blocks_run_on_the_files_that_the_readme_shows(
         assert (folder / "report" / name).stat().st_size > 0
 
 
+@pytest.mark.slow
 def test_the_python_blocks_run_one_after_the_other(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -102,6 +103,7 @@ def test_the_python_blocks_run_one_after_the_other(
     assert "'logreg (AUC 0.625)'" in texts
 
 
+@pytest.mark.slow
 def test_the_lines_for_what_is_in_memory_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Each line comes in at the first try: models of scikit-learn on a frame, gaps, a search, a cross-validation."""
     (tmp_path / "models").mkdir()
@@ -134,6 +136,7 @@ er.evaluate = lambda *source, **options: seen.append(evaluate(*source, resamples
     assert accuracy["depth 3"] == found["forest"].score(found["X_test"], found["y_test"])
 
 
+@pytest.mark.slow
 def test_the_examples_of_contributing_work_as_they_stand(tmp_path: Path):
     """A metric, an interval, a test, a sampling and a file format: registered, they serve like any other."""
     examples = [block.text for block in blocks_of(ROOT / "CONTRIBUTING.md") if block.language == "python"]
@@ -182,6 +185,15 @@ print(mean, round(student.error, 9), student.df)
     assert (read, cut, listed) == ("[1, 1]", "True False", "False True")
     # By hand: the pairs' sums differ from 2 x 3 by -2 and 2, so the variance is 2 / (2 - 1) x (2^2 + 2^2) / 4^2.
     assert pairs == "3.0 1.0 1.0"
+
+
+def test_the_first_command_is_one_that_the_wheel_check_tries():
+    """From a clone with uv, without a file of one's own; `make demo` is the same without uv."""
+    first, second, *_ = next(block.text for block in blocks_of(README) if block.language == "sh").splitlines()
+    assert first.split("#")[0].strip() == "uv tool run --from . evalreport demo"
+    assert second.split("#")[0].strip() == "make demo"
+    script = (ROOT / "scripts" / "check-wheel.sh").read_text(encoding="utf-8")
+    assert '"$uv" tool run --quiet --from "$checkout" evalreport' in script
 
 
 def targets_of_make() -> set[str]:

@@ -37,6 +37,8 @@ PAGES = sorted(
     for path in [
         *(DOCS / "tutorial").glob("*.md"),
         *(DOCS / "how-to").glob("*.md"),
+        *(DOCS / "recipes").glob("*.md"),
+        *(DOCS / "agents").glob("*.md"),
         *(DOCS / f"{name}.md" for name in SINGLE),
     ]
 )

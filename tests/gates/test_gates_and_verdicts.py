@@ -11,7 +11,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 import evalreport
-from evalreport.gates.judgement import outcome_of
+from evalreport.gates.deciding import outcome_of
 from evalreport.gates.outcomes import as_verdict, judging_interval
 from evalreport.intervals.proportions import clopper_pearson_limits
 from evalreport.schema.metrics import Interval, MetricRecord
@@ -114,6 +114,7 @@ def test_a_gate_on_a_difference_never_contradicts_the_verdict(metric: str, optio
     assert "undecided" in seen
 
 
+@pytest.mark.slow
 def test_a_gate_between_several_models_agrees_with_the_unadjusted_verdict() -> None:
     """Three models: a gate does not pay for the other pairs, and says what a run without correction would say."""
     random = np.random.default_rng(42)

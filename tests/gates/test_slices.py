@@ -28,6 +28,7 @@ def three_classes(**columns) -> Source:
     return {name: {**facts, "y_pred": np.where(w, "0", TRUTH).tolist()} for name, w in wrong.items()}
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_slice_decides():
     """Pass below its lower limit, undecided inside, fail above: the exact interval of the slice's recall."""
     source = three_classes()
@@ -66,6 +67,7 @@ def test_two_columns_in_either_order_and_as_one_name():
     assert len({(g.low, g.high) for g in found}) == 1
 
 
+@pytest.mark.slow
 def test_bins_of_the_option_are_those_of_the_gate():
     """--slice age:100, gives two bins, and a gate on sex and age means the same ones."""
     gates = ["a.accuracy[age=under 100] > 0", "a.accuracy[sex=f,age=100 or over] > 0"]
@@ -114,6 +116,7 @@ def test_a_model_whose_name_holds_brackets_is_no_slice():
     assert [g.outcome for g in results.gates] == ["pass", "pass"]
 
 
+@pytest.mark.slow
 def test_single_classes_within_many_slices_are_computed_where_a_gate_names_them():
     """Classes times slices beyond 200: only what is named."""
     city = [f"c{i % 45:02}" for i in range(N)]

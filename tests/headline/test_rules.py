@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -96,6 +97,7 @@ def test_no_headline_contradicts_its_records(run: dict[str, Any]) -> None:
     assert not re.search(r"\b(close|equal|unchanged|no difference)\b", text)
 
 
+@pytest.mark.slow
 @given(run=RUNS)
 @FEW
 def test_other_names_change_nothing_but_names(run: dict[str, Any]) -> None:

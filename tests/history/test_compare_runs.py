@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 
 import evalreport
 from evalreport.cli import main
@@ -13,6 +14,7 @@ from tests.samples.compared_runs import METRICS, judged
 from tests.samples.two_models import run
 
 
+@pytest.mark.slow
 def test_from_the_results_alone_two_intervals_decide(compare):
     """The limits are Zou and Donner's of the two recorded intervals, and say that the examples may be the same."""
     code, said = compare("better", "-f", "json")

@@ -89,6 +89,7 @@ def test_twelve_rows_all_right_decide_nothing_against_400_others(metric: str) ->
     assert results.gates[0].outcome == "undecided"
 
 
+@pytest.mark.slow
 def test_of_many_models_other_metrics_are_compared_with_the_best_alone() -> None:
     """21 models: all 210 pairs on accuracy, 20 on each other metric, and the number of those that are not there."""
     random = np.random.default_rng(2)

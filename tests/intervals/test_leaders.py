@@ -100,7 +100,7 @@ def test_clusters_and_weights_do_not_lead_by_made_up_examples() -> None:
     weights = sampling_by(100, weight=np.linspace(1, 2, 100))
     for quantity in (Quantity("balanced_accuracy"), Quantity("f1", average="macro")):
         assert recommended(estimated(predictions, quantity, clusters)) == "cluster_wilson"
-        assert recommended(estimated(predictions, quantity, weights)) == "weighted_t"
+        assert recommended(estimated(predictions, quantity, weights)) == "weighted_logit"
         for units in (clusters, weights):
             assert limits(estimated(predictions, quantity, units), "plus_four", 0.95).low is None
 

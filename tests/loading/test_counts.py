@@ -85,6 +85,7 @@ GATES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("classes", "models", "options"),
     [
@@ -121,6 +122,7 @@ UNLIKE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "case"), UNLIKE)
 def test_unlike_examples_of_counts_are_those_of_the_rows(
     asked: str, case: tuple[Any, int, dict[str, Any]]
@@ -187,6 +189,7 @@ def test_few_examples_keep_their_exact_tests(tests: str) -> None:
     assert_alike(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["drop", "wrong"])
 def test_missing_answers_are_settled_as_in_rows(missing: Any) -> None:
     """Empty answers are left out, or wrong, as often as their line stands for an example, whatever it weighs."""
@@ -203,6 +206,7 @@ def test_missing_answers_are_settled_as_in_rows(missing: Any) -> None:
     assert_alike(one, other)
 
 
+@pytest.mark.slow
 def test_ids_order_and_unused_columns_change_nothing() -> None:
     """Rows under other ids, in another order and with a column more draw the same replicates and permutations."""
     frame = examples(SEVERAL, 2)
@@ -243,6 +247,7 @@ LARGE: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.slow
 def test_ten_billion_examples() -> None:
     """Nothing grows with the number of examples; the limits are Wilson's, z^2/n from the normal ones."""
     tracemalloc.start()
@@ -261,6 +266,7 @@ def test_ten_billion_examples() -> None:
     assert peak < 200e6
 
 
+@pytest.mark.slow
 def test_ten_billion_examples_of_unlike_weight() -> None:
     """Value, error and effective number are those of sums over the examples, written as sums over lines times count.
 
@@ -391,6 +397,7 @@ def test_counts_stand_alone(tmp_path: Path) -> None:
     assert "table of counts" in str(unused.text)
 
 
+@pytest.mark.slow
 def test_commands_on_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`check` counts the examples, `verify` agrees; an audit and runs compared by example refuse in one message."""
 

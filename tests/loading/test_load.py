@@ -85,6 +85,7 @@ def test_numbers_with_a_decimal_comma_are_numbers(write: Write) -> None:
     assert load(path, options=Options(task="multiclass")).classes == ("2,5", "3,5", "other")
 
 
+@pytest.mark.slow
 def test_a_row_of_labels_takes_few_bytes(tmp_path: Path) -> None:
     """Of two models with labels NumPy takes less than 70 bytes an example, in the whole run.
 

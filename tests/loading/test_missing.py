@@ -171,6 +171,7 @@ def test_missing_labels_are_a_column_of_the_confusion_table(
         assert answers[-1].value == str(int(((truth == label) & (said == "(missing)")).sum()))
 
 
+@pytest.mark.slow
 def test_a_slope_of_a_macro_average_leaves_the_missing_label_out(
     counted: tuple[np.ndarray, np.ndarray, Results],
 ) -> None:

@@ -187,6 +187,7 @@ def scored(n: int) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "options"),
     [
@@ -219,6 +220,7 @@ def ladder(n: int, *, models: int, labels: bool) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "correction"),
     [

@@ -222,6 +222,7 @@ def test_the_digest_of_the_truth_needs_no_prediction(name: str) -> None:
     assert truth_of_files(path, Options()) == truth_digest(er.load(path))
 
 
+@pytest.mark.slow
 def test_the_program_declares_runs_and_verifies(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,7 @@ def groupings() -> list[tuple[Labels, Labels]]:
     return found
 
 
+@pytest.mark.slow
 def test_values_are_those_of_scikit_learn() -> None:
     """Every metric is scikit-learn's, on random tables, one group, and as many groups as examples."""
     assert set(REFERENCE) == {m.name for m in METRICS.values() if m.tasks == ("clustering",)}
@@ -182,6 +183,7 @@ def test_whole_clusters_of_examples_are_drawn() -> None:
     assert {r.test for r in found.comparisons if r.recommended} == {"cluster_t"}
 
 
+@pytest.mark.slow
 def test_intervals_hold_where_groups_are_filled_and_are_refused_where_not() -> None:
     """Of 60 sets of 500 examples with 5 in a cell at least 51 intervals of NMI hold its mean over such sets.
 

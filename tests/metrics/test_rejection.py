@@ -11,7 +11,7 @@ import pytest
 import evalreport as er
 from evalreport.metrics.rejection import Confidences, _area, _area_slopes, _excess_slopes, aurc, e_aurc
 from evalreport.predictions.arrays import Floats
-from tests.metrics.test_at_recall import data
+from tests.metrics.test_at_rates import data
 
 
 def state_of(confidence: Floats, wrong: Floats) -> Confidences:

@@ -79,6 +79,7 @@ def test_groups_keep_each_standard_error_and_that_of_differences() -> None:
             assert value.replicates_used.std() == pytest.approx(value.standard_error, rel=0.08), name
 
 
+@pytest.mark.slow
 def test_groups_give_the_limits_of_drawn_rows() -> None:
     """Quantiles of both ways of drawing differ by less than 5 Monte Carlo errors of two, 0.08 standard errors each."""
     predictions = models(MANY)

@@ -80,6 +80,7 @@ def test_weights_equal_repetition(task: str) -> None:
         assert weightless or same(estimate.value, copied[quantity].value, loose), quantity
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", SERVED)
 def test_influence_values_are_the_derivatives(task: str) -> None:
     """The derivative by each example's weight is that of central differences, for every smooth metric."""
@@ -107,6 +108,7 @@ def test_influence_values_are_the_derivatives(task: str) -> None:
 DERIVATIVE_ALONE = {"partial_auc", "calibration_slope", "calibration_intercept"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", SERVED)
 def test_jackknife(task: str) -> None:
     """The standard error from influence values is the leave-one-out jackknife's, within 5 % on 100 examples."""

@@ -89,7 +89,7 @@ def test_weights_count_a_unit_as_often_as_they_say() -> None:
     expected = (sums.w * sums.tp).sum() / (sums.w * (sums.tp + sums.fp)).sum()
     record = results.metrics[0]
     assert record.value == pytest.approx(expected, rel=1e-12)
-    assert record.intervals[0].method == "weighted_t"
+    assert record.intervals[0].method == "weighted_logit"
 
 
 def test_macro_leaves_out_labels_without_a_denominator_and_says_which() -> None:

@@ -14,7 +14,8 @@ from scipy import optimize
 import evalreport
 from evalreport.loading.load import load
 from evalreport.metrics.sample import estimate_all
-from evalreport.metrics.threshold_counts import ThresholdCounts, all_threshold_counts, counts_at, hull_corners
+from evalreport.metrics.sample_rankings import all_threshold_counts
+from evalreport.metrics.threshold_counts import ThresholdCounts, counts_at, hull_corners
 from evalreport.samplings import sampling_of
 
 DATA = Path(__file__).resolve().parents[1] / "data"

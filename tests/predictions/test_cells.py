@@ -22,7 +22,7 @@ from evalreport.predictions.cells import (
     missing,
     stacked,
 )
-from evalreport.predictions.spelling import is_missing, is_no_number, is_number, outcome_words
+from evalreport.predictions.spelling import is_no_number, is_number, outcome_words
 
 SPELLINGS = st.text("0123456789+-.eE_ \t,nainfxNIF\n\r", max_size=8)
 

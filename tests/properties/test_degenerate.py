@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import evalreport
 from evalreport.metrics.registry import METRICS
 from evalreport.schema.results import to_json
+from evalreport.texts import Message
 
 from .soundness import assert_intervals_keep_to_the_range, assert_sound
 from .strategies import TASKS, Source, evaluate, ids
@@ -74,6 +75,7 @@ SHAPES: dict[str, tuple[str, Source]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_degenerate_shapes(shape: str, capfd: pytest.CaptureFixture[str]) -> None:
     """No crash, no warning on stderr, no NaN; what cannot be had is null with a reason."""
@@ -84,6 +86,7 @@ def test_degenerate_shapes(shape: str, capfd: pytest.CaptureFixture[str]) -> Non
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_many_classes_and_models() -> None:
     """26 classes and 14 models: packed into one integer the labels would overflow 64 bits (27 x log2 26)."""
     letters = [chr(97 + i) for i in range(26)]
@@ -125,6 +128,9 @@ def test_defined_bounded_values_have_a_recommended_interval(task: str, data: st.
         if record.metric == "calibration_error":
             continue  # far smaller gaps than chance gives: the limits would meet at 0
         first = record.intervals[0]
+        if first.reason == Message("interval_needs.one_threshold"):
+            assert record.metric == "max_accuracy"
+            continue  # a class is missing from the truth: there is no threshold to choose
         assert first.low is not None, record
         assert first.high is not None, record
         assert first.low - 1e-9 <= record.value <= first.high + 1e-9, record
@@ -140,6 +146,7 @@ def write(path: Path, columns: dict[str, Any]) -> None:
 
 
 # Every order but the given one, and more than one thread.
+@pytest.mark.slow
 @settings(
     max_examples=3,
     deadline=None,

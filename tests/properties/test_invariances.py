@@ -206,6 +206,7 @@ def test_weighted_examples_have_no_binomial_intervals_or_tests() -> None:
             assert row.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", WITH_GROUPS)
 @FEW_EXAMPLES
 @given(data=st.data())
@@ -242,6 +243,7 @@ def negated(value: float | None) -> float | None:
     return None if value is None else -value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", WITH_GROUPS)
 @FEW_EXAMPLES
 @given(data=st.data())

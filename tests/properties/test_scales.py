@@ -58,6 +58,7 @@ def by_order_unscaled() -> list[tuple[Any, ...]]:
     return by_order(evalreport.evaluate(scored(1.0, 0.0), resamples=40))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "offset"), AFFINE)
 def test_a_run_does_not_hang_on_the_scale_of_scores(scale: float, offset: float, tmp_path: Path) -> None:
     """Areas, their intervals, tests and verdicts are the same to the last bit, and the page shows the scores apart."""

@@ -100,7 +100,7 @@ ELSEWHERE = {
         ("aurc", "e_aurc", "accuracy_at_coverage"), "their definitions, tests/metrics/test_rejection.py"
     ),
     **dict.fromkeys(
-        ("precision_at_recall", "specificity_at_recall"), "their definitions, tests/metrics/test_at_recall.py"
+        ("precision_at_recall", "specificity_at_recall"), "their definitions, tests/metrics/test_at_rates.py"
     ),
     # written out by their definitions, or from scikit-learn's curves and parts, in the tests of metrics
     **dict.fromkeys(

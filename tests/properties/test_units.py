@@ -236,6 +236,7 @@ def test_another_unit_flags_the_same_slices(unit: float) -> None:
             assert _same(getattr(ours, name), getattr(theirs, name), unit, 1e-3), (where, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 def test_another_unit_raises_the_same_alarms(unit: float, history: Any) -> None:
     """Six runs of a regression whose errors grow in the last: answers, p-values and alarms are the same."""

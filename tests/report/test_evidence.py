@@ -99,6 +99,7 @@ def test_every_item_has_a_state_and_a_place(results):
     assert by_asks["validation data, metrics, test reports dated and signed"].state == "answered"
 
 
+@pytest.mark.slow
 def test_the_pages_are_in_the_pdf_alone(results, tmp_path):
     """Text of the PDF with a name to sign, which is text, whatever it is."""
     from pypdf import PdfReader

@@ -12,6 +12,7 @@ from scripts.golden_reports import CASES, FOLDER, approved, difference, masked, 
 MOST_BYTES = 150_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_report_is_as_approved(name: str) -> None:
     """What the report of fixed inputs says is what is stored; nothing is taken silently."""

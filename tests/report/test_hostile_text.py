@@ -167,6 +167,7 @@ def folder(simulate: Callable[..., Results], tmp_path_factory: pytest.TempPathFa
     return target
 
 
+@pytest.mark.slow
 def test_names_are_text_in_charts(folder: Path) -> None:
     """Each figure is sound XML without scripts, links or styles, and says the names as they are."""
     drawings = sorted((folder / "figures").glob("*.svg"))

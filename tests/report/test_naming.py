@@ -30,6 +30,7 @@ def test_of_several_models_the_data_do_not_show_which_is_best() -> None:
     assert headline.startswith("60 examples do not show which of the four models is best on outcome: ")
 
 
+@pytest.mark.slow
 def test_warnings_name_metrics_in_words() -> None:
     """A model that never predicts a class has a precision of 0/0 there, which is said in words."""
     models = {"tree": {"y_pred": ["a", "b"] * 20}, "svm": {"y_pred": ["a", "b"] * 19 + ["c", "a"]}}

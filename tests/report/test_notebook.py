@@ -39,3 +39,12 @@ def test_notebook_has_the_intervals_as_a_picture(simulate: Callable[..., Results
     page = leaderboard_html(simulate())
     assert "<svg" in page
     assert len(page) < 60_000
+
+
+def test_notebook_says_where_the_whole_report_is(simulate: Callable[..., Results]) -> None:
+    """And how many cautions there are where it shows only some of them."""
+    results = simulate()
+    page = leaderboard_html(results)
+    assert "results.save(&#34;report&#34;) writes the whole report" in page
+    found = decision.describe(view_of(results))
+    assert (f"{found.all_cautions} cautions in all: results.warnings." in page) == (found.all_cautions > 1)

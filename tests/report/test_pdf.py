@@ -19,6 +19,7 @@ from evalreport.schema.results import Results, to_json
 ALL = {"report.html", "report.pdf", "results.json", "summary.md"}
 
 
+@pytest.mark.slow
 def test_pdf_carries_the_results_and_an_outline(simulate: Callable[..., Results], tmp_path: Path) -> None:
     """results.json is attached byte for byte, related as data; bookmarks and both conformances are declared."""
     import pikepdf

@@ -108,6 +108,7 @@ def test_all_that_a_template_is_given_is_plain_data(simulate: Callable[..., Resu
             pending += [v for v in fields.values() if not (isinstance(v, tuple) and v and callable(v[0]))]
 
 
+@pytest.mark.slow
 def test_the_history_records_what_results_json_says(tmp_path: Path) -> None:
     """An audit with templates that try to change seed and environment: both keep the bytes made before."""
     mine, models = tmp_path / "mine", tmp_path / "models"
@@ -206,6 +207,7 @@ def test_memory_and_depth_have_an_end(mine: Path, monkeypatch: pytest.MonkeyPatc
         assert "\n" not in str(error)
 
 
+@pytest.mark.slow
 def test_one_endless_document_does_not_cost_the_others(
     simulate: Callable[..., Results], mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,6 +224,7 @@ def test_one_endless_document_does_not_cost_the_others(
     assert (mine.parent / "out" / "summary.md").is_file()
 
 
+@pytest.mark.slow
 def test_whatever_happens_in_the_process_the_others_are_made() -> None:
     """Too large, ended by the system, an error of ours, something printed, several steps."""
     found = template_process.made_within_limits(

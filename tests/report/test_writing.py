@@ -26,6 +26,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
+@pytest.mark.slow
 def test_all_four_formats_and_the_figures_are_written_twice_with_the_same_bytes(
     simulate: Callable[..., Results], tmp_path: Path
 ) -> None:

@@ -85,6 +85,7 @@ def test_cost_by_stage_is_written() -> None:
     assert "](benchmarks.svg)" in text
 
 
+@pytest.mark.slow
 def test_the_stages_of_the_program_add_up() -> None:
     """Each stage of a run that writes the JSON has its seconds."""
     (found,) = programs.by_stage(quick=True)

@@ -19,6 +19,7 @@ EXAMPLES = {"clusters": 10, "suite": 20}
 """For how many a cluster or a task counts: 2,000 tasks of unlike size give the standard error of 40,000 examples."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", every_design(), ids=lambda design: design.name)
 def test_true_values_are_the_limits_of_large_samples(design: Design) -> None:
     """On a large test set every estimate lies within five standard errors of the value that is called true.
@@ -61,6 +62,7 @@ def test_tally_counts_each_side() -> None:
     assert both.error == pytest.approx(np.sqrt(0.25 / 2))
 
 
+@pytest.mark.slow
 @needs_fork
 def test_jobs_change_no_figure() -> None:
     """One process or two, the same seed tallies the same; another seed does not."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
+
 from evalreport.looks.levels import Declared, next_level
 from research.studies.looks import (
     LIMIT,
@@ -33,11 +35,13 @@ def test_schedules_grow_to_all_examples() -> None:
             assert n[-1] == 1000
 
 
+@pytest.mark.slow
 def test_a_run_with_a_file_decides_as_the_study_counts() -> None:
     """One series of each test through the public interface: levels, p-values and verdicts."""
     assert checked(11, series=1) == 3 * len(TESTS)
 
 
+@pytest.mark.slow
 def test_few_data_sets_are_decided_where_both_models_are_equal() -> None:
     """Of 100 data sets no schedule decides more than 16, which has a chance of 1e-5 at 5 %."""
     rows = errors(100, 3)

@@ -83,6 +83,7 @@ def test_fresh_lines_take_the_place_of_old_ones() -> None:
     assert tables.merged([*old, other], [fresh, new], key) == [fresh, old[1], new, other]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [name for name in CHECKS if name != "same digits"])
 def test_what_is_no_rate_holds(check: str) -> None:
     """Each check that the confirmation tries once holds here too.

@@ -62,6 +62,7 @@ def run(tmp_path: Path, host: Host) -> Run:
     return go
 
 
+@pytest.mark.slow
 def test_a_failed_gate_still_fails_the_job(run: Run, host: Host, tmp_path: Path):
     """Exit 1 and a note; gates and page are there to be kept."""
     assert run("forest.accuracy >= 0.99", page=True)[0] == 1
@@ -72,6 +73,7 @@ def test_a_failed_gate_still_fails_the_job(run: Run, host: Host, tmp_path: Path)
     assert JOB["artifacts"]["when"] == "always"
 
 
+@pytest.mark.slow
 def test_a_refused_note_hides_nothing(run: Run, host: Host):
     """The token is wrong: the failed gate's exit code stays, and the log says that there is no note."""
     host.always = (401, "Unauthorized")
@@ -81,6 +83,7 @@ def test_a_refused_note_hides_nothing(run: Run, host: Host):
     assert "glpat" not in log
 
 
+@pytest.mark.slow
 def test_a_broken_file_is_said_in_the_note(run: Run, host: Host, tmp_path: Path):
     """Exit 2, and the reason in the merge request."""
     (tmp_path / "models" / "forest.csv").write_text("id,y_true,y_pred\na,1\n")
@@ -88,6 +91,7 @@ def test_a_broken_file_is_said_in_the_note(run: Run, host: Host, tmp_path: Path)
     assert "line 2" in host.comments[0]["body"]
 
 
+@pytest.mark.slow
 def test_outside_of_a_merge_request_with_a_history_it_is_a_quiet_audit(run: Run, host: Host, tmp_path: Path):
     """A schedule: the run is recorded, and no call is made."""
     code, log = run(EVALREPORT_HISTORY="sqlite:///audits.db", CI_MERGE_REQUEST_IID="")
@@ -96,6 +100,7 @@ def test_outside_of_a_merge_request_with_a_history_it_is_a_quiet_audit(run: Run,
     assert host.calls == []
 
 
+@pytest.mark.slow
 def test_pushes_are_counted_in_the_cache_of_the_branch(run: Run, host: Host, tmp_path: Path):
     """Two looks, and a third is refused; one note is updated each time. test_action.py pushes the same one twice."""
     (cached,) = JOB["cache"]["paths"]

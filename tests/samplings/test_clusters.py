@@ -187,51 +187,82 @@ def test_reference_values_of_weighted_proportions(record: Mapping[str, Any]) -> 
         assert agrees(clustered.intervals[0].high, value["wilson_kg_t"][1])
 
 
-def test_weighted_means_have_students_t_on_kishs_effective_n() -> None:
-    """Weighted mean loss and its difference: statsmodels' WLS sandwich times n / (n - 1), t with Kish's n - 1."""
+def hall_limits(u: Floats, df: float, squares: float) -> tuple[float, float]:
+    """Return how far Hall's limits lie from a weighted mean, from its weighted contributions (Hall 1992)."""
+    a = (u**3).sum() / (u**2).sum() ** 1.5
+
+    def before(g: float) -> float:
+        return float((np.cbrt(1 + a * (g - a / 6)) - 1) * 3 / a)
+
+    t = stats.t.ppf(0.975, df)
+    return -before(t) * np.sqrt(squares), -before(-t) * np.sqrt(squares)
+
+
+def df_by_kurtosis(u: Floats, df: float) -> float:
+    """Return the fewer of some degrees of freedom and those that the kurtosis leaves."""
+    return float(min(df, 2 * len(u) / (len(u) * (u**4).sum() / (u**2).sum() ** 2 - 1)))
+
+
+def test_weighted_mean_losses_have_halls_limits_and_their_difference_students_t_on_kishs_n() -> None:
+    """Value: Hall's map of the weighted contributions; difference: statsmodels' WLS times n / (n - 1), Kish's n - 1."""
     import statsmodels.api as sm
 
     results = run(source(times=TIMES.tolist()), metrics=("mae",), weight="times")
     df = TIMES.sum() ** 2 / (TIMES**2).sum() - 1
     losses = {"a": np.abs(A - TRUTH), "b": np.abs(B - TRUTH)}
 
-    def judged(y: Floats) -> tuple[float, float, float]:
+    def judged(y: Floats) -> tuple[float, float, float, float]:
         fit = sm.WLS(y, np.ones(N), weights=TIMES).fit(cov_type="HC0")
         error = fit.bse[0] * np.sqrt(N / (N - 1))
         half = stats.t.ppf(0.975, df) * error
-        return error, fit.params[0] - half, fit.params[0] + half
+        return fit.params[0], error, fit.params[0] - half, fit.params[0] + half
 
     for record in results.metrics:
-        error, low, high = judged(losses[record.model])
+        mean, error, _, _ = judged(losses[record.model])
         assert record.standard_error == pytest.approx(error, rel=1e-9)
+        u = TIMES * (losses[record.model] - mean) / TIMES.sum()
+        below, above = hall_limits(u, df_by_kurtosis(u, df), error**2)
         leading = record.intervals[0]
-        assert leading.method == "weighted_t"
-        assert (leading.low, leading.high) == pytest.approx((low, high), rel=1e-9)
-    error, low, high = judged(losses["a"] - losses["b"])
+        assert leading.method == "hall_df"
+        assert (leading.low, leading.high) == pytest.approx((mean + below, mean + above), rel=1e-9)
+    _, error, low, high = judged(losses["a"] - losses["b"])
     found = row(results, "weighted_t")
     assert found.recommended
     assert (found.low, found.high, found.df) == pytest.approx((low, high, df), rel=1e-9)
     assert found.p_value == pytest.approx(2 * stats.t.sf(abs(found.difference) / error, df), rel=1e-9)
 
 
-def test_weighted_clusters_have_one_degree_of_freedom_less_than_clusters() -> None:
-    """Influences summed by cluster, G / (G - 1), t with G - 1: statsmodels' WLS with cluster covariance."""
-    import statsmodels.api as sm
-
+def test_weighted_clusters_have_bell_and_mccaffreys_error_by_summed_weights() -> None:
+    """CR2 with summed weights as sizes, the fewer of Satterthwaite's degrees of freedom and those by the kurtosis."""
     results = run(
         source(times=TIMES.tolist(), site=sites()), metrics=("mae",), weight="times", cluster="site"
     )
-    losses = np.abs(A - TRUTH) - np.abs(B - TRUTH)
-    fit = sm.WLS(losses, np.ones(N), weights=TIMES).fit(
-        cov_type="cluster", cov_kwds={"groups": SITE, "use_correction": False}, use_t=True
-    )
-    error = fit.bse[0] * np.sqrt(24 / 23)
+    sizes = np.bincount(SITE, TIMES)
+    h = sizes / sizes.sum()
+    pull = h**2 / (1 - h)
+    satterthwaite = 1 / ((pull / (1 - h)).sum() - 2 * (pull * h / (1 - h)).sum() + pull.sum() ** 2)
+
+    def judged(y: Floats) -> tuple[float, Floats, float, float]:
+        mean = TIMES @ y / TIMES.sum()
+        u = np.bincount(SITE, TIMES * (y - mean)) / TIMES.sum()
+        return mean, u, float((u**2 / (1 - h)).sum()), df_by_kurtosis(u, satterthwaite)
+
+    mean, u, variance, df = judged(np.abs(A - TRUTH) - np.abs(B - TRUTH))
     found = row(results, "weighted_t")
-    assert found.df == 23
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(fit.params[0]) / error, 23), rel=1e-9)
+    assert found.recommended
+    assert found.df == pytest.approx(df, rel=1e-9)
+    half = stats.t.ppf(0.975, df) * np.sqrt(variance)
+    assert (found.low, found.high) == pytest.approx((mean - half, mean + half), rel=1e-9)
+    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(mean) / np.sqrt(variance), df), rel=1e-9)
     record = results.metrics[0]
-    weights = np.bincount(SITE, TIMES)
-    assert record.clusters_effective == pytest.approx((weights**2).sum() ** 2 / (weights**4).sum(), rel=1e-12)
+    mean, u, variance, df = judged(np.abs(A - TRUTH))
+    half, (below, above) = stats.t.ppf(0.975, df) * np.sqrt(variance), hall_limits(u, df, variance)
+    leading = record.intervals[0]
+    assert leading.method == "t_or_hall_df"
+    expected = mean + min(-half, below), mean + max(half, above)
+    assert (leading.low, leading.high) == pytest.approx(expected, rel=1e-9)
+    assert record.standard_error == pytest.approx(np.sqrt(24 / 23 * (u**2).sum()), rel=1e-9)
+    assert record.clusters_effective == pytest.approx((sizes**2).sum() ** 2 / (sizes**4).sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("option", ["cluster", "weight"])

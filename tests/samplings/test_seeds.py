@@ -268,6 +268,7 @@ def test_an_id_that_a_seed_lacks_is_named() -> None:
     assert leading(results).difference == pytest.approx(a[:5].mean() - b[:5].mean(), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [3, 5])
 def test_the_same_algorithm_twice_is_rarely_told_apart(seeds: int) -> None:
     """Paired seeds whose spread is twice that of the examples, the worst case: at most 6.5 % of 4,000 at 5 %.

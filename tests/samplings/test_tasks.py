@@ -177,6 +177,7 @@ def test_nothing_varies_within_tasks() -> None:
     assert value_of(results, "b").intervals[0].low is not None
 
 
+@pytest.mark.slow
 def test_the_stratified_interval_holds_and_the_pooled_one_is_another() -> None:
     """Over 200 suites the interval holds the mean over these tasks in 95 %; that of the pooled examples in few.
 

@@ -62,6 +62,7 @@ def test_the_manifest_says_what_was_counted(folder: Path, models: Path) -> None:
     assert sum(pq.read_table(counts)["count"].to_pylist()) == N
 
 
+@pytest.mark.slow
 @needs_locks
 def test_a_second_aggregate_has_the_same_bytes(folder: Path, models: Path, tmp_path: Path) -> None:
     """Another engine, another time, and the command line instead of Python."""
@@ -71,6 +72,7 @@ def test_a_second_aggregate_has_the_same_bytes(folder: Path, models: Path, tmp_p
         assert (tmp_path / "c" / name).read_bytes() == (folder / name).read_bytes()
 
 
+@pytest.mark.slow
 @needs_locks
 def test_lazy_frames_of_dask_are_counted(models: Path, folder: Path, tmp_path: Path) -> None:
     """One frame with a column `model`, without reading files here; a run counts a mapping of frames in the same way."""

@@ -47,6 +47,7 @@ WEIGHTS = [0.1, 1 / 3, 2.0, 1e-7, 1e22]
 """Numbers whose texts differ between programs."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_weights_are_counted_apart(engine: str, frames: dict[str, pd.DataFrame], tmp_path: Path) -> None:
     """The weight is a column of the counts that is read as the same number, however spelled.
@@ -129,6 +130,7 @@ FAULTS = {
 
 
 # A plan of Dask takes seconds: what "moved" and "no id" ask of an engine, "twice" and "lacking" ask too.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine, fault",
     [

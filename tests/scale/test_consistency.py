@@ -120,6 +120,7 @@ EDITS: dict[str, tuple[str, Edit]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_aggregate_agrees_with_itself(folder: Path) -> None:
     """With empty values of a slice, slices of one class and a score beside a probability."""
     assert opened(folder).manifest.n == N

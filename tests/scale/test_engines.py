@@ -22,6 +22,7 @@ ENGINES = ("duckdb", "dask")
 TOOLS = Path(__file__).resolve().parents[1] / "data" / "tools"
 
 
+@pytest.mark.slow
 @needs_locks
 def test_engines_give_the_same_table(folder: Path) -> None:
     """Cells are in canonical order, so that the tables are equal and not only their counts."""

@@ -57,6 +57,7 @@ def test_a_model_in_parts_counts_as_one(
                     count(sources, Options(), engine)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_types_are_spelled_as_readers_of_files_spell_them(engine: str, tmp_path: Path) -> None:
     """A true is True and a 1.0 is 1 on every engine; ids may be numbers in one file and text in the other."""

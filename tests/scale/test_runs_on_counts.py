@@ -66,6 +66,7 @@ def test_the_folder_of_an_aggregate_gives_the_figures_of_the_rows(folder: Path, 
     assert results.n == N
 
 
+@pytest.mark.slow
 @needs_locks
 def test_an_engine_gives_the_figures_of_the_rows(folder: Path, rows: Results, on_dask: Results) -> None:
     """The inputs are the files themselves, by their digests."""
@@ -75,6 +76,7 @@ def test_an_engine_gives_the_figures_of_the_rows(folder: Path, rows: Results, on
     assert to_json(er.evaluate(folder / "models", engine="duckdb", **OPTIONS)) == to_json(rows)
 
 
+@pytest.mark.slow
 @needs_locks
 def test_lazy_frames_of_labels_are_counted_and_not_collected(
     folder: Path, rows: Results, monkeypatch: pytest.MonkeyPatch
@@ -102,6 +104,7 @@ def test_lazy_frames_of_labels_are_counted_and_not_collected(
         er.evaluate(several, **OPTIONS)
 
 
+@pytest.mark.slow
 @needs_locks
 @pytest.mark.parametrize("cluster", [None, "ward"])
 def test_weights_of_an_aggregate_are_those_of_the_rows(
@@ -161,6 +164,7 @@ def test_a_run_that_needs_more_is_told_how_to_aggregate_anew(
     assert f"evalreport aggregate MODELS -o {folder / 'counts'} --slice sex --slice place" in said
 
 
+@pytest.mark.slow
 @needs_locks
 def test_probabilities_are_no_silent_loss_on_an_engine(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

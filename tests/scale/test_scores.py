@@ -108,6 +108,7 @@ def by_key(results: Results) -> dict[tuple[object, ...], MetricRecord]:
     return {(m.model, m.metric, m.slice): m for m in results.metrics if m.metric in SUMMED}
 
 
+@pytest.mark.slow
 def test_values_and_errors_are_those_of_the_rows(summed: Results, rows: Results) -> None:
     """Of losses to the last digits, of ranks but for what lies inside a bin; on every slice as well."""
     found, expected = by_key(summed), by_key(rows)
@@ -131,6 +132,7 @@ def leading(results: Results, metric: str) -> list[ComparisonRecord]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["log_loss", "brier"])
 def test_paired_t_is_that_of_the_rows(metric: str, summed: Results, rows_by_t: Results) -> None:
     """Differences, limits and p-values of t, which leads where only sums are known; rows show it where it is named."""
@@ -254,6 +256,7 @@ def test_a_manifest_with_another_positive_class_is_refused(folder: Path, tmp_pat
         er.evaluate(tmp_path / "d")
 
 
+@pytest.mark.slow
 def test_another_order_of_rows_changes_no_digit(few: Path, tmp_path: Path) -> None:
     """What is added up are whole numbers."""
     models = tmp_path / "models"
@@ -265,6 +268,7 @@ def test_another_order_of_rows_changes_no_digit(few: Path, tmp_path: Path) -> No
         assert (tmp_path / "sums" / name).read_bytes() == (few / "sums" / name).read_bytes()
 
 
+@pytest.mark.slow
 @needs_locks
 def test_dask_adds_up_the_same(tmp_path: Path) -> None:
     """The histograms to the byte; logarithms of its own library may differ in the last digit."""
@@ -277,6 +281,7 @@ def test_dask_adds_up_the_same(tmp_path: Path) -> None:
     assert there["total"].to_numpy() == pytest.approx(here["total"].to_numpy(), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_equal_models_have_no_difference(tmp_path: Path) -> None:
     """What rounding leaves of a variance is none."""
     models = write(tmp_path / "models", 300, "ab")
@@ -330,6 +335,7 @@ def test_verify_goes_back_to_the_files_where_they_are(
     assert "the counts follow from the files that they were made of" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_verify_takes_the_aggregate_that_was_run_among_several_with_the_same_counts(
     one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -84,6 +84,7 @@ def test_the_schema_is_the_one_of_the_records() -> None:
     assert get_args(Task) == TASKS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOURCES)
 def test_results_fit_the_schema_and_come_back_the_same(
     name: str, schema: jsonschema.Draft202012Validator
@@ -101,6 +102,7 @@ def test_results_fit_the_schema_and_come_back_the_same(
     assert repr(again) == repr(results)
 
 
+@pytest.mark.slow
 def test_results_that_come_back_draw_the_same_report() -> None:
     """The same bytes of every document; that the records are the same is asked of every input above."""
     results = SOURCES["nightly-audit, a week that fell"]()

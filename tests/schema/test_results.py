@@ -55,6 +55,7 @@ def test_the_summary_is_that_of_the_report(several, tmp_path):
     assert several.summary() == (tmp_path / "out" / "summary.md").read_text()
 
 
+@pytest.mark.slow
 def test_results_write_themselves_in_every_form(several, tmp_path):
     """The same bytes as a report's files; what was saved, in any form, comes back as the same results."""
     paths = several.save(tmp_path / "out", formats=["html", "json", "md"], time="2026-01-01")
@@ -70,6 +71,7 @@ def test_results_write_themselves_in_every_form(several, tmp_path):
     assert er.Results.from_json(tmp_path / "one.pdf").to_json() == several.to_json()
 
 
+@pytest.mark.slow
 def test_a_pdf_that_cannot_be_written_is_one_line(several, tmp_path):
     """A folder that is not there: the path and the reason."""
     with pytest.raises(OutputError, match="No such file"):
@@ -123,6 +125,37 @@ def test_arrays_are_compared_by_position():
         er.compare([1, 0, 1], {"a": [1, 0]})
     with pytest.raises(TypeError, match="did you mean confidence"):
         er.compare([1, 0, 1], {"a": [1, 0, 1]}, confidnce=0.9)
+
+
+def test_a_single_column_is_an_array_and_gaps_do_not_make_labels_of_probabilities():
+    """Columns as scikit-learn and Keras return them; a gap is refused as a gap."""
+    truth, scores = np.array([1, 0, 1, 0] * 10), np.linspace(0.01, 0.99, 40)
+    column = er.compare(truth.reshape(-1, 1), {"a": scores.reshape(-1, 1)}, metrics="roc_auc", resamples=50)
+    row = er.compare(truth, {"a": scores}, metrics="roc_auc", resamples=50)
+    assert column.metrics[0].value == row.metrics[0].value
+    scores[3] = np.nan
+    with pytest.raises(InputError, match=r"column 'y_prob': row 4: the cell is empty"):
+        er.compare(truth, {"a": scores})
+    missing = np.where(np.arange(40) == 5, np.nan, truth)
+    with pytest.raises(InputError, match=r"row 6: the id .05. has no true value"):
+        er.compare(missing, {"a": np.linspace(0.01, 0.99, 40)})
+
+
+@pytest.mark.parametrize(
+    ("truth", "predictions", "message"),
+    [
+        ([1, 0], [[1, 0], [0, 0]], "the predictions are a list; expected a mapping of each model's name"),
+        ([1, 0], {}, "the predictions are an empty mapping"),
+        ([], {"a": []}, r"the true values are an array of shape \(0,\)"),
+        (None, {"a": [1]}, "the true values are a NoneType"),
+        ([1, 0], {"a": {"y_pred": [1, 0]}}, r"model 'a': a dict beside 2 .* columns go to evaluate\(\)"),
+        ([1, 0], {"a": None}, "model 'a': a NoneType beside 2 true values"),
+    ],
+)
+def test_what_is_no_array_is_refused_with_what_to_write(truth, predictions, message):
+    """One line, which names what came."""
+    with pytest.raises(InputError, match=message):
+        er.compare(truth, predictions)
 
 
 def test_results_draw_their_board_pairs_and_calibration():

@@ -418,6 +418,7 @@ def test_a_body_that_does_not_end_is_left(
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.slow
 def test_what_stands_after_a_semicolon_is_hidden_like_a_query(
     web: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

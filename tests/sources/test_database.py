@@ -50,6 +50,7 @@ def two_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_memory_limit_makes_duckdb_sort_on_disk_and_changes_no_byte(
     two_models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -197,6 +197,7 @@ def test_models_of_several_runs_in_folders_are_refused(write: Write, tmp_path: P
         load(tmp_path / "preds")
 
 
+@pytest.mark.slow
 def test_many_parts_share_one_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opening one for each file takes 20 ms: 200 s where there are 10,000 parts."""
     opened = []
@@ -211,6 +212,7 @@ def test_many_parts_share_one_database(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(opened) == 1
 
 
+@pytest.mark.slow
 def test_a_run_is_verified_from_its_parts(
     parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,6 +71,7 @@ def tables(draw: st.DrawFn) -> dict[str, list[Any]]:
     }
 
 
+@pytest.mark.slow
 @given(table=tables())
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_format_gives_the_same_predictions(
@@ -86,6 +87,7 @@ def test_every_format_gives_the_same_predictions(
     assert content(load({"m": table})) == expected
 
 
+@pytest.mark.slow
 @given(table=tables(), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=10, deadline=None)
 def test_no_order_of_rows_or_files_changes_anything(

@@ -144,6 +144,7 @@ def test_several_frames_of_dask_without_ids_are_matched_by_their_index() -> None
     assert accuracy(load(models)) == [0.9, 0.9]
 
 
+@pytest.mark.slow
 @needs_locks
 def test_probabilities_in_frames_of_dask_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """In as many partitions as its group-bys leave several; what narwhals advises users of Dask is not said."""

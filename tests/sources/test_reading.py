@@ -113,6 +113,7 @@ def test_every_format_is_read_and_refused_where_it_is_foreign(
         assert caught.value.remedy
 
 
+@pytest.mark.slow
 @given(text=st.text(st.sampled_from('id,y_true"\n\r\t 01.5xnap-;_é\0'), max_size=60))
 @settings(max_examples=150, deadline=None)
 def test_any_text_is_loaded_or_refused(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:

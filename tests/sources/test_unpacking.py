@@ -311,6 +311,7 @@ print(refused)
 """
 
 
+@pytest.mark.slow
 def test_damaged_metadata_of_a_parquet_file_end_no_process(tmp_path: Path) -> None:
     """Any bit of the first sixty bytes of the footer turned: read or refused. pyarrow aborts where six of them are."""
     labels = ["a", "b"] * 15

@@ -23,6 +23,8 @@ pytestmark = pytest.mark.system
 
 DATA = 120
 REPLICATES = 60
+SOME_FITS = 4_000
+"""Bytes of a journal in which a few fits are finished and most are not: each takes some 2,000."""
 MODULE = """
 import time
 from sklearn.tree import DecisionTreeClassifier
@@ -78,8 +80,7 @@ def test_workers_killed_half_way_change_no_byte(cluster: Cluster, plan: Path):
     )
     journal = plan.parent / ".on-cluster.fits"
     deadline = time.monotonic() + 60
-    # A finished fit takes some 3,000 bytes: a few are done, most are not.
-    while time.monotonic() < deadline and not (journal.exists() and journal.stat().st_size > 10_000):
+    while time.monotonic() < deadline and not (journal.exists() and journal.stat().st_size > SOME_FITS):
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     first = cluster.workers[:]
@@ -131,7 +132,7 @@ def test_a_lost_scheduler_ends_the_run_and_keeps_what_was_finished(cluster: Clus
     process = subprocess.Popen(command, cwd=plan.parent, stderr=subprocess.PIPE, text=True)
     journal = plan.parent / ".out.fits"
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (journal.exists() and journal.stat().st_size > 10_000):
+    while time.monotonic() < deadline and not (journal.exists() and journal.stat().st_size > SOME_FITS):
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     os.killpg(cluster.scheduler.pid, signal.SIGKILL)
@@ -139,7 +140,7 @@ def test_a_lost_scheduler_ends_the_run_and_keeps_what_was_finished(cluster: Clus
     assert process.returncode == 2, said
     assert "the Dask scheduler was lost; the fits that were finished are kept" in said
     assert "Traceback" not in said
-    assert journal.stat().st_size > 10_000
+    assert journal.stat().st_size > SOME_FITS
 
 
 def test_no_scheduler_is_one_message(plan: Path):

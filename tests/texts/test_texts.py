@@ -137,6 +137,7 @@ def errors_of_the_input(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
             yield from ((node, some) for some in found if some)
 
 
+@pytest.mark.slow
 def test_errors_of_the_input_fill_exactly_the_placeholders() -> None:
     """Every kind of error in the catalogue is raised somewhere, and each call fills all of its texts."""
     raised: set[str] = set()
@@ -174,6 +175,7 @@ def used_keys() -> tuple[set[str], set[str]]:
     return keys, groups
 
 
+@pytest.mark.slow
 def test_every_key_that_is_named_exists() -> None:
     """Neither code nor a template asks for a text that the catalogue has not."""
     asked = {key for path in PACKAGE for _, named in uses(path) for key in named}
@@ -350,6 +352,7 @@ SYMBOLS = frozenset(
 """Names of counts, of this program and of its files, in every language."""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("templates_here")
 @pytest.mark.parametrize("case", ["binary", "slices", "folds"])
 def test_no_word_of_a_report_stands_outside_of_the_catalogue(case: str, tmp_path: Path) -> None:

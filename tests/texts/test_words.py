@@ -64,6 +64,7 @@ def read() -> Iterator[tuple[str, str]]:
         yield str(path.relative_to(ROOT)), " ".join(path.read_text(encoding="utf-8").split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FORBIDDEN)
 def test_no_text_says_more_than_a_test_can(kind: str):
     """No string of the package and no template holds a forbidden wording."""

@@ -26,6 +26,7 @@ from tests.samples.traps import (
 COVERAGE_AT_30 = {"normal": 0.782, "wilson": 0.939, "clopper_pearson": 0.984, "jeffreys": 0.984}
 
 
+@pytest.mark.slow
 def test_f_coverage_of_proportions_is_what_theory_says() -> None:
     """F: every interval of a proportion covers as often as published for its formula, by enumeration."""
     covered = dict.fromkeys(COVERAGE_AT_30, 0.0)

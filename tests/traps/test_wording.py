@@ -64,6 +64,7 @@ def test_k_no_tick_for_an_undecided_pair(tmp_path: Path) -> None:
     assert not re.search(r"no (significant )?difference between|perform(s)? equally", text, re.IGNORECASE)
 
 
+@pytest.mark.slow
 def test_t_significant_never_stands_without_its_test(tmp_path: Path) -> None:
     """T: a sentence of the report that says 'significant' names a test or a p value, or speaks of digits."""
     for results in (undecided(), of_three()):

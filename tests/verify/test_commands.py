@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 
+import pytest
+
 from tests.samples.two_models import run
 
 
+@pytest.mark.slow
 def test_missing_inputs_are_exit_2(made, verify, tmp_path):
     """Each is named with where it was looked for."""
     code, said = verify(made / "out", "--inputs", tmp_path)

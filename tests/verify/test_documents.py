@@ -8,7 +8,26 @@ from pathlib import Path
 
 import pytest
 
+from evalreport.options import OutputOptions
+from evalreport.schema.results import Results, to_json
+from evalreport.verify import documents
 from tests.samples.two_models import run, write
+
+MADE: dict[tuple[bytes, str], object] = {}
+
+
+@pytest.fixture(autouse=True)
+def documents_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all tests compare with one making of the same documents: it takes a second for each edition."""
+    make = documents.documents_of
+
+    def once(results: Results, options: OutputOptions) -> object:
+        key = (to_json(results), repr(options))
+        if key not in MADE:
+            MADE[key] = make(results, options)
+        return MADE[key]
+
+    monkeypatch.setattr(documents, "documents_of", once)
 
 
 @pytest.fixture(scope="module")

@@ -37,6 +37,7 @@ def looked(tmp_path_factory) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_every_look_agrees_and_says_what_is_its_word(looked, verify):
     """The first look has no other before it; of the third one two are named, and their decision, quietly too."""
     assert verify(looked / "out1", "--inputs", looked / "models1", "-q") == (0, "")

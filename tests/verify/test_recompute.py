@@ -180,6 +180,7 @@ def test_a_record_that_was_removed_or_added_is_one_difference(copy, verify):
     assert ": found, but not recorded" in said
 
 
+@pytest.mark.slow
 def test_another_pdf_in_the_folder_is_found(copy, verify):
     """The report's attachment is not the results.json beside it."""
     tamper(copy / "out/results.json", dict)
@@ -337,6 +338,7 @@ def audited(series, tmp_path) -> Path:
     return Path(shutil.copytree(series, tmp_path / "series"))
 
 
+@pytest.mark.slow
 def test_an_audit_is_verified_with_its_history(audited, verify):
     """What it said of earlier runs follows from those that stood in the history then, whatever was accepted since."""
     url = f"sqlite:///{audited / 'audits.db'}"

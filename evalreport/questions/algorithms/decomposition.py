@@ -207,8 +207,8 @@ def redrawn_zero_one(
         )
         held = by_class.sum(axis=2) > 0
         for b in range(len(weights)):
-            found = split(by_class[b, held[b]], truth[some][held[b]])
-            totals[b] += [found.expected_loss.sum(), found.bias.sum(), found.variance.sum()]
+            parts = split(by_class[b, held[b]], truth[some][held[b]])
+            totals[b] += [parts.expected_loss.sum(), parts.bias.sum(), parts.variance.sum()]
         drawn += held.sum(axis=1)
     return np.asarray(totals / np.maximum(drawn, 1)[:, None])
 
@@ -399,7 +399,7 @@ def _record(
     if one.squares is None:
         variance = _with_replicates(split.variance, one, 2, cluster, level)
     else:
-        variance = over_both(one.squares, given, cluster, level, POSITIVE)
+        variance = of_variance(one.squares, given, cluster, level)
     return DecompositionRecord(
         model=model,
         loss=one.loss,
@@ -427,6 +427,21 @@ def _record(
         bias_monte_carlo=float(again[1]),
         variance_monte_carlo=float(again[2]),
     )
+
+
+def of_variance(squares: Floats, given: Mask, cluster: Indices | None, level: float) -> Limits:
+    """Return limits of the variance: the upper one with divisor K - 1, so that both divisors' values lie between them.
+
+    Parameters
+    ----------
+    squares
+        (K, n) squared distances from each example's mean prediction.
+    """
+    count = given.sum(axis=0)
+    unbiased = squares * (count / np.maximum(count - 1, 1))
+    return over_both(squares, given, cluster, level, POSITIVE)[0], over_both(
+        unbiased, given, cluster, level, POSITIVE
+    )[1]
 
 
 def _mean(values: Floats) -> float | None:
@@ -488,14 +503,14 @@ def _probability(main: Array, truth: float) -> str:
 
 def own_complexity(predictions: Predictions) -> dict[str, float]:
     """Return the complexity of each model that has a single one in the files."""
-    found = {}
+    complexity = {}
     for model in predictions.models:
         column = model.columns.get("complexity") or predictions.keys.get("complexity")
         if column is not None and column.categories is None:
             values = np.unique(column.values[~np.isnan(column.values)])
             if len(values) == 1:
-                found[model.name] = float(values[0])
-    return found
+                complexity[model.name] = float(values[0])
+    return complexity
 
 
 def with_point(record: DecompositionRecord, axis: str, x: float) -> DecompositionRecord:
@@ -525,19 +540,19 @@ def replicate_curves(whole: Predictions) -> tuple[CurveRecord, ...]:
     order = kept[np.argsort(at[kept], kind="stable")]
     order = order[:: -(-len(order) // MOST_POINTS) or 1]
     names = whole.keys["replicate"].categories or ()
-    found: list[CurveRecord] = []
+    curves: list[CurveRecord] = []
     for model in whole.models:
         if model.y_pred is None:
             continue
         values = np.where(some.given, np.asarray(model.y_pred, dtype=np.float64)[some.rows], np.nan)
         for k in range(min(len(values), MOST_DRAWN)):
             label = names[int(whole.keys["replicate"].values[replicates.rows[k].max()])]
-            found.append(_curve(model.name, "replicate", label, at[order], values[k, order]))
+            curves.append(_curve(model.name, "replicate", label, at[order], values[k, order]))
         count = some.given.sum(axis=0)
         mean = np.where(some.given, values, 0.0).sum(axis=0) / count
-        found.append(_curve(model.name, "mean", None, at[order], mean[order]))
-        found.append(_curve(model.name, "truth", None, at[order], whole.y_true[some.first][order]))
-    return tuple(found)
+        curves.append(_curve(model.name, "mean", None, at[order], mean[order]))
+        curves.append(_curve(model.name, "truth", None, at[order], whole.y_true[some.first][order]))
+    return tuple(curves)
 
 
 def _curve(model: str, kind: str, label: str | None, x: Floats, y: Floats) -> CurveRecord:

@@ -213,10 +213,10 @@ def _courses(view: View, loss: str) -> dict[str, list[DecompositionRecord]]:
     """Return each model's course; where every model is one point of a family, that of all models together."""
     records = decomposed(view.results, loss)
     courses = {m.name: along_axis([r for r in records if r.model == m.id]) for m in view.models}
-    found = {name: own for name, own in courses.items() if len(own) >= LEAST_POINTS}
+    long_courses = {name: own for name, own in courses.items() if len(own) >= LEAST_POINTS}
     family = along_axis(records)
     several = len({place_of(r) for r in family}) == len(family) == len(view.models) >= LEAST_POINTS
-    return found or ({"": family} if several else {})
+    return long_courses or ({"": family} if several else {})
 
 
 def _course(view: View, curves: Mapping[str, list[DecompositionRecord]], loss: str) -> Figure:

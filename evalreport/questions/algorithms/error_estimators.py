@@ -158,7 +158,7 @@ def chosen_records(predictions: Predictions, parts: Parts) -> tuple[ChosenRecord
     """Say which parameters the inner search chose on each outer fold, for every model."""
     if predictions.design not in FOLDED:
         return ()
-    found = []
+    records = []
     for model in predictions.models:
         column = model.columns.get("params") or predictions.keys.get("params")
         if column is None or column.categories is None:
@@ -169,7 +169,7 @@ def chosen_records(predictions: Predictions, parts: Parts) -> tuple[ChosenRecord
                 continue
             (code, _), *_ = Counter(codes[codes >= 0].tolist()).most_common(1)
             key = dict(name)
-            found.append(
+            records.append(
                 ChosenRecord(
                     model=model.name,
                     repeat=key.get("repeat"),
@@ -177,7 +177,7 @@ def chosen_records(predictions: Predictions, parts: Parts) -> tuple[ChosenRecord
                     params=column.categories[code],
                 )
             )
-    return tuple(found)
+    return tuple(records)
 
 
 Values = Mapping[tuple[str, Quantity], Floats]
@@ -226,19 +226,19 @@ def bootstrap_estimates(
     """
     means = [q for q in quantities if is_mean_of_losses(q)]
     others = [q for q in quantities if not is_mean_of_losses(q)]
-    found: dict[tuple[str, Quantity, str], Estimated] = {}
+    estimates: dict[tuple[str, Quantity, str], Estimated] = {}
     for model in predictions.models:
         for quantity in means:
             if lacks(model, quantity) is None:
                 own = _of_losses(predictions, replicates, model, quantity, cluster=cluster, level=level)
-                found |= {(model.name, quantity, name): estimate for name, estimate in own.items()}
+                estimates |= {(model.name, quantity, name): estimate for name, estimate in own.items()}
     values = _values(predictions, replicates, others)
     for model in predictions.models:
         for quantity in others:
             if lacks(model, quantity) is None:
                 own = _of_values(predictions, replicates, model, quantity, values)
-                found |= {(model.name, quantity, name): estimate for name, estimate in own.items()}
-    return found
+                estimates |= {(model.name, quantity, name): estimate for name, estimate in own.items()}
+    return estimates
 
 
 def _of_losses(
@@ -264,15 +264,15 @@ def _of_losses(
         without = precision.low is None and not math.isnan(value)
         return Estimated(value, details, precision, NO_SPREAD if without else None)
 
-    found = {"bootstrap_oob": estimated(bag.by_example, bag.value, **_bag_details(bag))}
+    estimates = {"bootstrap_oob": estimated(bag.by_example, bag.value, **_bag_details(bag))}
     if replicates.apparent is None:
-        return found | _refused(NO_APPARENT, "bootstrap_optimism", "bootstrap_632", "bootstrap_632plus")
+        return estimates | _refused(NO_APPARENT, "bootstrap_optimism", "bootstrap_632", "bootstrap_632plus")
     apparent = by_row[replicates.apparent]
     e_r = float(apparent.mean())
-    found["resubstitution"] = Estimated(e_r, {"n": replicates.n})
+    estimates["resubstitution"] = Estimated(e_r, {"n": replicates.n})
     if replicates.holds_whole_samples and replicates.inbag is not None:
         optimism = optimism_by_example(losses, replicates.inbag)
-        found["bootstrap_optimism"] = estimated(
+        estimates["bootstrap_optimism"] = estimated(
             apparent + optimism,
             e_r + float(optimism.mean()),
             resubstitution=e_r,
@@ -280,11 +280,11 @@ def _of_losses(
             n_replicates=replicates.count,
         )
     else:
-        found |= _refused(NO_WHOLE, "bootstrap_optimism")
+        estimates |= _refused(NO_WHOLE, "bootstrap_optimism")
     if replicates.of_another_size:
-        return found | _refused(OTHER_SIZE, "bootstrap_632", "bootstrap_632plus")
+        return estimates | _refused(OTHER_SIZE, "bootstrap_632", "bootstrap_632plus")
     gamma = no_information_rate(view(predictions, model).of(replicates.apparent), quantity)
-    return found | _mixed(
+    return estimates | _mixed(
         apparent, bag, gamma, estimated, better=definition(quantity).scale.greater_is_better is True
     )
 
@@ -431,26 +431,26 @@ def _of_values(
     defined = ~np.isnan(by_replicate)
     out = float(by_replicate[defined].mean()) if defined.any() else math.nan
     counted = {"n_replicates": replicates.count, "undefined_replicates": int((~defined).sum())}
-    found = {"bootstrap_oob": Estimated(out, {"mean_over_replicates": out, **counted}, reason=None)}
+    estimates = {"bootstrap_oob": Estimated(out, {"mean_over_replicates": out, **counted}, reason=None)}
     if key not in values.apparent:
-        return found | _refused(NO_APPARENT, "bootstrap_optimism", "bootstrap_632", "bootstrap_632plus")
+        return estimates | _refused(NO_APPARENT, "bootstrap_optimism", "bootstrap_632", "bootstrap_632plus")
     whole = float(values.apparent[key][0])
-    found["resubstitution"] = Estimated(whole, {"n": replicates.n})
+    estimates["resubstitution"] = Estimated(whole, {"n": replicates.n})
     if key in values.inside:
         optimism = float(np.nanmean(values.everywhere[key] - values.inside[key]))
         details = {"resubstitution": whole, "optimism": optimism, **counted}
-        found["bootstrap_optimism"] = Estimated(whole + optimism, details)
+        estimates["bootstrap_optimism"] = Estimated(whole + optimism, details)
     else:
-        found |= _refused(NO_WHOLE, "bootstrap_optimism")
+        estimates |= _refused(NO_WHOLE, "bootstrap_optimism")
     if replicates.of_another_size:
-        return found | _refused(OTHER_SIZE, "bootstrap_632", "bootstrap_632plus")
+        return estimates | _refused(OTHER_SIZE, "bootstrap_632", "bootstrap_632plus")
     parts = {"resubstitution": whole, "out_of_bag": out, **counted}
-    found["bootstrap_632"] = Estimated(bootstrap_632(whole, out), parts)
+    estimates["bootstrap_632"] = Estimated(bootstrap_632(whole, out), parts)
     assert replicates.apparent is not None
     table = view(predictions, model).of(replicates.apparent)
     gamma = no_information_rate(table, quantity) if definition(quantity).is_auc else None
     if gamma is None:
-        return found | _refused(NO_RATE, "bootstrap_632plus")
+        return estimates | _refused(NO_RATE, "bootstrap_632plus")
     plus = bootstrap_632plus(whole, out, gamma, greater_is_better=True)
     details = {**parts, "R": plus.relative_overfitting, "gamma": gamma, "omega": plus.omega}
-    return found | {"bootstrap_632plus": Estimated(plus.value, details)}
+    return estimates | {"bootstrap_632plus": Estimated(plus.value, details)}

@@ -129,24 +129,24 @@ def error_estimate_records(
     plain = predictions.design in ("test-set", "seeds") and not part_is(whole, "train").any()
     if plain:
         quantities = quantities[:1]  # one test set: the table of metrics has the others
-    found = {
+    estimates = {
         (r.model, r.metric, r.estimator): r
         for r in split_records(_with_all(sample, quantities, options), options.confidence)
         if replicates is None or replicates.inbag is None
     }
     if replicates is not None and replicates.inbag is not None:
-        found |= _of_replicates(whole, replicates, quantities, options)
+        estimates |= _of_replicates(whole, replicates, quantities, options)
     trained = _of_training_rows(whole, quantities, options.weight)
-    found |= {key: r for key, r in trained.items() if key not in found}
+    estimates |= {key: r for key, r in trained.items() if key not in estimates}
     if not plain:
-        found = {
-            (r.model, r.metric, r.estimator): r for r in _missing(predictions, quantities[0], found)
-        } | found
+        estimates = {
+            (r.model, r.metric, r.estimator): r for r in _missing(predictions, quantities[0], estimates)
+        } | estimates
     order = {model.name: position for position, model in enumerate(predictions.models)}
     metrics = {q.spelled: position for position, q in enumerate(quantities)}
     return tuple(
-        found[key]
-        for key in sorted(found, key=lambda k: (order[k[0]], metrics[k[1]], ESTIMATORS.index(k[2])))
+        estimates[key]
+        for key in sorted(estimates, key=lambda k: (order[k[0]], metrics[k[1]], ESTIMATORS.index(k[2])))
     )
 
 

@@ -66,7 +66,9 @@ def extrapolated(
     """Fit a + b n^-c to a learning curve, and extrapolate it to twice the largest size.
 
     The points' covariance comes from drawing examples and fits again, the same draws at every size; the fit is
-    generalised least squares with it, for each c on a grid, and with a at least 0.
+    generalised least squares with it, for each c on a grid, and with a at least 0. The limits of the extrapolated error
+    are those of the law, moved outwards by what leaving out the largest size changes, and the upper one is not below
+    the upper limit at the largest size: nothing shows that the error falls any further.
 
     Parameters
     ----------
@@ -103,7 +105,11 @@ def extrapolated(
     tails = ((1 - level) / 2, (1 + level) / 2)
     at = 2 * float(sizes[-1])
     ahead = again[0] + again[1] * exp(-again[2] * math.log(at))
-    low, high = (float(np.quantile(ahead, tail)) for tail in tails)
+    predicted = a + b * at**-c
+    change = _without_the_largest(sizes, values, root, predicted)
+    low = max(float(np.quantile(ahead, tails[0])) - change, 0.0)
+    no_further = float(values[-1] + quantile(level) * math.sqrt(covariance[-1, -1]))
+    high = max(float(np.quantile(ahead, tails[1])) + change, no_further)
     needed, needed_low, needed_high = _needed(fit, again, float(sizes[-1]), margin, tails)
     return LearningFitRecord(
         model=model,
@@ -114,7 +120,7 @@ def extrapolated(
         a_low=float(np.quantile(again[0], tails[0])),
         a_high=float(np.quantile(again[0], tails[1])),
         at=at,
-        predicted=a + b * at**-c,
+        predicted=predicted,
         low=low,
         high=high,
         level=level,
@@ -122,6 +128,14 @@ def extrapolated(
         needed_low=needed_low,
         needed_high=needed_high,
     )
+
+
+def _without_the_largest(sizes: Floats, values: Floats, root: Floats, predicted: float) -> float:
+    """Return how far the law without the largest size is from the error there, or from the extrapolation if more."""
+    a, b, c, _ = (float(part[0]) for part in power_law(sizes[:-1], values[None, :-1], root[:-1, :-1]))
+    largest = float(sizes[-1])
+    at_largest, at_twice = (float(a + b * n**-c) for n in (largest, 2 * largest))
+    return max(abs(at_largest - float(values[-1])), abs(at_twice - predicted))
 
 
 def _refused(model: str, metric: str, level: float, reason: Message) -> LearningFitRecord:
@@ -204,14 +218,14 @@ def redrawn_errors(points: Sequence[PointLosses], seed: int) -> Floats:
     by_fit = np.ones((REDRAWN, max(point.n_fits for point in points)))
     if n_fits >= FEW_FITS and all(point.n_fits == n_fits for point in points):
         by_fit = np.concatenate(list(bootstrap_rows(n_fits, REDRAWN, seed=seed + 1)))
-    found = np.empty((REDRAWN, len(points)))
+    errors = np.empty((REDRAWN, len(points)))
     for s, point in enumerate(points):
         example = np.searchsorted(examples, point.example)
         for b in range(REDRAWN):
             weights = by_example[b, example] * by_fit[b, point.fit]
             total = weights.sum()
-            found[b, s] = dot(weights, point.losses) / total if total else point.losses.mean()
-    return found
+            errors[b, s] = dot(weights, point.losses) / total if total else point.losses.mean()
+    return errors
 
 
 def _needed(
@@ -337,21 +351,21 @@ def _of_losses(tables: Sequence[Predictions], quantity: Quantity, options: Optio
     points = [_point_losses(test_rows(table), 0.0, quantity, options) for table in tables]
     errors = redrawn_errors(points, options.seed).std(axis=0, ddof=1)
     bottom, top = value_range(definition(quantity), tables[0])
-    found: list[Limits] = []
+    limits: list[Limits] = []
     for point, error in zip(points, errors, strict=True):
         value, half = float(point.losses.mean()), quantile(options.confidence) * float(error)
         if half > NEGLIGIBLE * abs(value):
-            found.append((value, float(error), max(value - half, bottom), min(value + half, top)))
+            limits.append((value, float(error), max(value - half, bottom), min(value + half, top)))
             continue
         # Nothing varies at this point: at an end of [0, 1] Wilson's limits say how far it may be, elsewhere nothing.
         units = len(np.unique(point.example))
-        found.append((value, 0.0, *without_spread(value, units, options.confidence, (bottom, top))))
-    return found
+        limits.append((value, 0.0, *without_spread(value, units, options.confidence, (bottom, top))))
+    return limits
 
 
 def _of_values(tables: Sequence[Predictions], quantity: Quantity, options: Options) -> list[Limits]:
     """Take the value and the recommended interval of a metric that is no mean over examples."""
-    found: list[Limits] = []
+    limits: list[Limits] = []
     for table in tables:
         predictions = test_rows(table)
         units = sampling_of(predictions, cluster=options.cluster, weight=options.weight)
@@ -360,8 +374,8 @@ def _of_values(tables: Sequence[Predictions], quantity: Quantity, options: Optio
         )
         (estimate,) = with_fits(drawn).estimates.values()
         interval = leading(estimate, options.confidence)
-        found.append((estimate.value, estimate.standard_error, interval.low, interval.high))
-    return found
+        limits.append((estimate.value, estimate.standard_error, interval.low, interval.high))
+    return limits
 
 
 def _trained(
@@ -399,14 +413,14 @@ def curve_fits(predictions: Predictions, series: Series, options: Options) -> tu
     quantity = estimated_quantities(predictions, ())[0]
     if series.axis != "train_size" or options.weight is not None or not is_mean_of_losses(quantity):
         return ()
-    found = []
+    fits = []
     for name, points in series.points.items():
         tables = [test_rows(at_points(predictions, series, {name: point})) for point in points]
         if len(points) > 1 and lacks(tables[0].models[0], quantity) is None:
             losses = [
                 _point_losses(t, point.x, quantity, options) for t, point in zip(tables, points, strict=True)
             ]
-            found.append(
+            fits.append(
                 extrapolated(
                     name,
                     quantity.spelled,
@@ -416,7 +430,7 @@ def curve_fits(predictions: Predictions, series: Series, options: Options) -> tu
                     margin=options.margin,
                 )
             )
-    return tuple(found)
+    return tuple(fits)
 
 
 def _point_losses(predictions: Predictions, x: float, quantity: Quantity, options: Options) -> PointLosses:
@@ -451,14 +465,14 @@ def family_points(
         return ()
     tested = ("nested_cv", "loocv", "cv", "repeated_holdout", "holdout", "bootstrap_oob")
     metric = estimates[0].metric if estimates else None
-    found = []
+    points = []
     for model, x in at.items():
         own = {e.estimator: e for e in estimates if e.model == model and e.metric == metric}
         best = next((own[name] for name in tested if name in own and own[name].value is not None), None)
         train = own.get("resubstitution")
         for part, record in (("test", best), ("train", train)):
             if record is not None and record.value is not None:
-                found.append(
+                points.append(
                     LearningPointRecord(
                         model=model,
                         axis="complexity",
@@ -474,4 +488,4 @@ def family_points(
                         used=True,
                     )
                 )
-    return tuple(found)
+    return tuple(points)

@@ -22,7 +22,8 @@ class DecompositionRecord:
     ``bias_unbiased``: ``bias`` less the variance / K that it contains, with its limits; it may be below 0 by
     chance, and is None for 0-1. It and ``variance_unbiased`` are over the ``n_unbiased`` examples with two or more
     predictions. ``noise`` is None where it is not known: ``bias`` then holds it. ``low`` and ``high`` are limits of
-    ``expected_loss``. All limits are over examples and replicates, None with fewer than ten replicates.
+    ``expected_loss``. All limits are over examples and replicates, None with fewer than ten replicates; of squared
+    losses those of ``variance`` hold the variance with either divisor.
     ``aggregated_loss`` is the loss of the mean (or main) prediction, so averaging the replicates removes the rest.
     ``*_monte_carlo``: standard errors over replicates.
     """
@@ -143,8 +144,9 @@ class LearningPointRecord:
 class LearningFitRecord:
     """A power law a + b n^-c through a model's learning curve; None with a reason where it does not fit.
 
-    ``at`` is a training size beyond the data and ``predicted`` the error there, with its limits: an extrapolation.
-    ``needed`` is the size at which the error would be lower by the declared margin, where one is declared.
+    ``at`` is a training size beyond the data and ``predicted`` the error there if it goes on as a power law; ``low``
+    and ``high`` include what leaving out the largest size changes, and an error that falls no further. ``needed`` is
+    the size at which the error would be lower by the declared margin, where one is declared.
     """
 
     model: str

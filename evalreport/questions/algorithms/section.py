@@ -235,7 +235,7 @@ def _criteria(view: View) -> Table:
 def _missing(records: Sequence[ErrorEstimateRecord]) -> str:
     """Name the estimators that no model has, each with what would give it."""
     held = {r.estimator for r in records if r.value is not None}
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for record in records:
         code = coded(record.reason or "")[0]
         if record.estimator in held or record.reason is None or code in SEEN_ELSEWHERE:
@@ -243,8 +243,8 @@ def _missing(records: Sequence[ErrorEstimateRecord]) -> str:
         label = in_sentence(named("estimates.estimator", record.estimator))
         lacks_a_plan = code.startswith("missing_estimate.")
         way = say(f"estimates.scheme.{record.estimator}") if lacks_a_plan else record.reason
-        found.setdefault(record.estimator, f"{label} ({way})")
-    return say("estimates.missing", names=listed(list(found.values()), len(found))) if found else ""
+        reasons.setdefault(record.estimator, f"{label} ({way})")
+    return say("estimates.missing", names=listed(list(reasons.values()), len(reasons))) if reasons else ""
 
 
 MOST_PANELS = 6

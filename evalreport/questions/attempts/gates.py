@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import Gate
-from evalreport.gates.judgement import gate_record, outcome_of
+from evalreport.gates.deciding import gate_record, outcome_of
 from evalreport.intervals.proportions import clopper_pearson_limits
 from evalreport.questions.attempts.records import QuestionRecord
 from evalreport.questions.attempts.verdicts import could_be_decided
@@ -86,12 +86,12 @@ def _below(gate: Gate, results: Results) -> GateRecord:
 
 def _passes(gate: Gate, results: Results) -> Mapping[tuple[str, str | None, str], tuple[int, int]]:
     """Return the passes and attempts of every question, by model, task and id."""
-    found: dict[tuple[str, str | None, str], tuple[int, int]] = {}
+    counts: dict[tuple[str, str | None, str], tuple[int, int]] = {}
     for row in results.questions:
         for model, passed, attempts in ((row.a, row.passes_a, row.n_a), (row.b, row.passes_b, row.n_b)):
             if model is None or attempts is None or (gate.about and model not in gate.about):
                 continue
             if passed is None:
                 raise UsageError(f"gate {gate.text!r}: passes are counted, and outcomes are not all 0 or 1")
-            found[model, row.task, row.id] = (passed, attempts)
-    return found
+            counts[model, row.task, row.id] = (passed, attempts)
+    return counts

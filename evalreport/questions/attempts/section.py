@@ -95,20 +95,20 @@ def _pairs(view: View) -> list[tuple[str, str]]:
 
 def _oriented(view: View, new: str, old: str) -> list[QuestionRecord]:
     """Return the records of a pair, the new model seen from the old one."""
-    found = []
+    records = []
     for row in view.results.questions:
         if (row.a, row.b) == (new, old):
-            found.append(row)
+            records.append(row)
         elif (row.a, row.b) == (old, new):
             assert row.n_b is not None
-            found.append(
+            records.append(
                 replace(
                     row, a=new, b=old, n_a=row.n_b, n_b=row.n_a, passes_a=row.passes_b, passes_b=row.passes_a,
                     difference=None if row.difference is None else 0.0 - row.difference,
                     verdict=None if row.verdict is None else OPPOSITE[row.verdict],
                 )
             )  # fmt: skip
-    return found
+    return records
 
 
 def _part(view: View, new: str, old: str) -> Part:
@@ -133,8 +133,8 @@ def _finding(view: View, new: str, old: str, records: Sequence[QuestionRecord]) 
 
 def _few(view: View, new: str, old: str) -> str:
     """Return the warning that no question of a pair could have been decided; nothing where some could."""
-    found = (w for w in view.results.warnings if w.code == "few_attempts" and {*w.about} == {new, old})
-    warning = next(found, None)
+    warned = (w for w in view.results.warnings if w.code == "few_attempts" and {*w.about} == {new, old})
+    warning = next(warned, None)
     return "" if warning is None else str(warning.text)
 
 

@@ -104,13 +104,13 @@ def attempt_variance_records(sample: Sample, baseline: str | None) -> tuple[Atte
         return ()
     if metric.per_example is None or predictions.n_examples < 2:
         return ()
-    found = {m.name: q for m in predictions.models if (q := _questions(sample, m, primary)) is not None}
+    by_model = {m.name: q for m in predictions.models if (q := _questions(sample, m, primary)) is not None}
     records = [
         _made(sample, primary, (name, None), q.parts, q.of_attempts, float(q.count.mean()), q.rows)
-        for name, q in found.items()
+        for name, q in by_model.items()
     ]
-    pairs = model_pairs(list(found), baseline) if baseline is None or baseline in found else []
-    records += [_record_of_pair(sample, primary, (a, b), found[a], found[b]) for a, b in pairs]
+    pairs = model_pairs(list(by_model), baseline) if baseline is None or baseline in by_model else []
+    records += [_record_of_pair(sample, primary, (a, b), by_model[a], by_model[b]) for a, b in pairs]
     return tuple(records)
 
 

@@ -47,10 +47,10 @@ def describe(view: View) -> Tables | None:
 
 def _pairs(view: View) -> list[tuple[str, AttemptVarianceRecord]]:
     """Return the differences from the best model, or from the baseline, in rank order, with their names."""
-    found = {frozenset((r.model, r.b)): r for r in view.results.attempt_variance if r.b is not None}
+    by_pair = {frozenset((r.model, r.b)): r for r in view.results.attempt_variance if r.b is not None}
     first = view.models[0] if view.results.baseline is None else view.model(view.results.baseline)
     others = [model for model in view.models if model is not first]
-    named = ((f"{first.name} − {m.name}", found.get(frozenset((first.id, m.id)))) for m in others)
+    named = ((f"{first.name} − {m.name}", by_pair.get(frozenset((first.id, m.id)))) for m in others)
     return [(label, record) for label, record in named if record is not None]
 
 
@@ -67,8 +67,8 @@ def _cells(record: AttemptVarianceRecord, decimals: int) -> tuple[str, ...]:
 
 def at_each(view: View) -> tuple[int, int] | None:
     """Return the least and the largest number of attempts at a question; None where each was answered once."""
-    found = next((record.details for record in view.results.found if record.what == "attempts"), None)
-    return None if found is None else (int(found["least"]), int(found["most"]))
+    details = next((record.details for record in view.results.found if record.what == "attempts"), None)
+    return None if details is None else (int(details["least"]), int(details["most"]))
 
 
 def scope(view: View) -> str:
@@ -100,5 +100,5 @@ def _finding(records: Sequence[AttemptVarianceRecord], of: str) -> str:
     if not gains:
         return ""
     gain = sum(gains) / len(gains)
-    found = "questions" if gain < HARDLY else "either" if gain >= NEARLY_AS_MUCH else "both"
-    return say(f"attempts.found.{of}.{found}")
+    word = "questions" if gain < HARDLY else "either" if gain >= NEARLY_AS_MUCH else "both"
+    return say(f"attempts.found.{of}.{word}")

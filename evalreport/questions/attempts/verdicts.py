@@ -70,17 +70,17 @@ class _Name:
 def _names(predictions: Predictions) -> dict[int, _Name]:
     """Return the id, task and text of every question, by its code."""
     ids, tasks, texts = predictions.ids.to_pylist(), predictions.tasks, _texts(predictions)
-    found: dict[int, _Name] = {}
+    names: dict[int, _Name] = {}
     for row, example in enumerate(predictions.example.tolist()):
-        if example in found:
+        if example in names:
             continue
         name = ids[example]
         task = None
         if tasks is not None and tasks.categories is not None:
             task = tasks.categories[int(tasks.values[row])]
             name = name.removeprefix(f"{task}:")
-        found[example] = _Name(name, task, _cell(texts, row))
-    return found
+        names[example] = _Name(name, task, _cell(texts, row))
+    return names
 
 
 def _texts(predictions: Predictions) -> Column | None:

@@ -45,13 +45,13 @@ def few_passes(sample: Sample) -> list[WarningRecord]:
     if not near:
         return []
     primary = any(estimate.quantity == sample.quantities[0] for estimate in near)
-    found = tuple(
+    few = tuple(
         Message("attempts.of_model", metric=e.metric.display.phrase, model=e.model, value=e.value, decimals=3)
         for e in near
     )
     models = tuple(dict.fromkeys(estimate.model for estimate in near))
     level: Literal["info", "caution"] = "caution" if primary else "info"
-    return [warning("few_passes", level=level, about=models, found=found, few=FEW_PASSES)]
+    return [warning("few_passes", level=level, about=models, found=few, few=FEW_PASSES)]
 
 
 @check("no_value_over_attempts", needs=("attempts",))

@@ -109,19 +109,19 @@ def baseline_records(sample: Sample) -> tuple[BaselineRecord, ...]:
     [[450.0, 450.0], [50.0, 50.0]]
     """
     predictions, units = sample.predictions, sample.units
-    found = []
-    judged = [q for q in sample.quantities if definition(q).scale.greater_is_better is not None]
+    records = []
+    directed = [q for q in sample.quantities if definition(q).scale.greater_is_better is not None]
     for baseline in _rules(predictions, units):
         answers = _Answers(baseline, predictions, units)
-        for quantity in judged:
+        for quantity in directed:
             value, reason = answers.value(quantity)
             if np.isfinite(value):
-                found.append(
+                records.append(
                     BaselineRecord(
                         name=baseline.name, **quantity.fields, value=value, text=baseline.text, reason=reason
                     )
                 )
-    return tuple(found)
+    return tuple(records)
 
 
 def expected_table(true: Floats, shares: Floats) -> Floats:

@@ -95,13 +95,13 @@ def calibration_records(
     if "any_order" not in units.meets:
         return Calibration()  # the test and the band take examples as independent; a warning says so
     events = list(_events(sample, grades))
-    found = [*mapped(lambda event: _described(event, options, within), events)]
-    records = [record for record, _ in found]
+    described = [*mapped(lambda event: _described(event, options, within), events)]
+    records = [record for record, _ in described]
     if within is not None:
         return Calibration(tuple(records))
 
     def curve_of(place: int) -> _Drawn:
-        return found[place][1] or _curve(events[place], isotonic(events[place].risks), options)
+        return described[place][1] or _curve(events[place], isotonic(events[place].risks), options)
 
     drawn = _with_curve(records, 1 - options.confidence)
     curves = dict(zip(drawn, mapped(curve_of, drawn), strict=True))
@@ -115,7 +115,7 @@ def calibration_records(
     table = (_table(event, options.confidence) for event in events if event.label is None)
     return Calibration(
         tuple(records),
-        tuple(_curve_record(events[place], *found) for place, found in curves.items()),
+        tuple(_curve_record(events[place], *described) for place, described in curves.items()),
         tuple(row for rows in table for row in rows),
     )
 
@@ -221,7 +221,7 @@ def _record(event: _Event, curve: Curve, options: Options) -> CalibrationRecord:
     ratio = of_level.observed_expected(risks)
     low, high = of_level.observed_expected_limits(risks, level)
     brier, logarithmic = (parts(curve, logarithmic=log) for log in (False, True))
-    found = CalibrationRecord(
+    record = CalibrationRecord(
         model=event.model,
         label=event.label,
         n=event.n,
@@ -241,11 +241,11 @@ def _record(event: _Event, curve: Curve, options: Options) -> CalibrationRecord:
         impossible=impossible,
         certain=certain,
     )
-    found = _with_error(found, risks, level)
+    record = _with_error(record, risks, level)
     if contradicted:
         why = Message("calibration.contradicted", impossible=impossible, certain=certain)
-        return replace(found, p_value=0.0, p_method="score", part="level", reason=why)
-    return _with_test(found, risks, options)
+        return replace(record, p_value=0.0, p_method="score", part="level", reason=why)
+    return _with_test(record, risks, options)
 
 
 def _with_error(record: CalibrationRecord, risks: Risks, level: float) -> CalibrationRecord:

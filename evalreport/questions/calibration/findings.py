@@ -81,8 +81,8 @@ def calibration_findings(results: Results) -> list[Finding]:
     alpha = 1 - float(results.options.get("confidence", 0.95))
     tested = [r for r in records if r.p_value is not None]
     adjusted = dict(zip(map(id, tested), adjust([r.p_value or 0.0 for r in tested], "holm"), strict=True))
-    found = [Finding(r, _kind(r, adjusted.get(id(r)), alpha), adjusted.get(id(r))) for r in records]
-    return sorted(found, key=lambda f: f.gravity)
+    findings = [Finding(r, _kind(r, adjusted.get(id(r)), alpha), adjusted.get(id(r))) for r in records]
+    return sorted(findings, key=lambda f: f.gravity)
 
 
 def worst_of_models(found: Sequence[Finding]) -> list[Finding]:

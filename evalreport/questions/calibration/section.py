@@ -78,46 +78,46 @@ Shown = tuple[str, str | None]
 
 def describe(view: View) -> CalibrationSection | None:
     """Lay out the calibration of all models; nothing where no model gives probabilities."""
-    found = calibration_findings(view.results)
-    if not found:
+    findings = calibration_findings(view.results)
+    if not findings:
         return None
     names = view.names
 
     def name(model: str) -> str:
         return names[model]
 
-    first = found[0].record
-    others = [str(text) for text in calibration_of_others(found, name)]
+    first = findings[0].record
+    others = [str(text) for text in calibration_of_others(findings, name)]
     events = say("calibration.events", n=round(first.n), events=round(first.observed))
     if first.label is not None:
-        classes = len({f.record.label for f in found})
+        classes = len({f.record.label for f in findings})
         events = say("calibration.examples", n=round(first.n), classes=classes)
-    alone = _panels(view, found) if _is_alone(found) else ()
+    alone = _panels(view, findings) if _is_alone(findings) else ()
     about = [". ".join(others) + "." if others else "", events]
-    curves = calibration_curves(view.results, [(f.record.model, f.record.label) for f in found])
+    curves = calibration_curves(view.results, [(f.record.model, f.record.label) for f in findings])
     if curves and not any(curve.low for curve in curves):
         about.append(say("calibration.no_band"))
     if first.observed < LEAST_EVENTS:
         about.append(say("calibration.few_events", n=round(first.observed)))
-    heading, by_class = str(calibration_heading(found, name)), first.label is not None
+    heading, by_class = str(calibration_heading(findings, name)), first.label is not None
     of_grades = view.results.options.get("grade") is not None
     return CalibrationSection(
         heading=say("calibration.section", finding=heading),
         about=" ".join(filter(None, about)),
-        figures=_figures(view, alone, found),
+        figures=_figures(view, alone, findings),
         note=_note(view, alone),
-        board=_board(view, found),
+        board=_board(view, findings),
         grades=_grades(view, [m.id for m in view.models], by_class=by_class) if of_grades else (),
     )
 
 
 def describe_details(view: View) -> CalibrationDetails | None:
     """Lay out what a reader may look up: curves, deciles and parts of the Brier score of the models that may lead."""
-    found = calibration_findings(view.results)
-    if not found:
+    findings = calibration_findings(view.results)
+    if not findings:
         return None
-    by_class, of_grades = found[0].record.label is not None, view.results.options.get("grade") is not None
-    panels = () if _is_alone(found) else _panels(view, found)
+    by_class, of_grades = findings[0].record.label is not None, view.results.options.get("grade") is not None
+    panels = () if _is_alone(findings) else _panels(view, findings)
     tables = () if of_grades else _grades(view, [m.id for m in view.models], by_class=by_class)
     cut = ""
     if len(tables) > 1:
@@ -125,7 +125,7 @@ def describe_details(view: View) -> CalibrationDetails | None:
     parts = _parts(view, [m.id for m in view.models], by_class=by_class)
     if not panels and not tables and parts is None:
         return None
-    return CalibrationDetails(_figures(view, panels, found), _note(view, panels), tables[:1], parts, cut)
+    return CalibrationDetails(_figures(view, panels, findings), _note(view, panels), tables[:1], parts, cut)
 
 
 def _is_alone(found: Sequence[Finding]) -> bool:

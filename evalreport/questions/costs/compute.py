@@ -92,8 +92,10 @@ def known(predictions: Predictions, column: str) -> Mask:
 
 
 def _all_spending(predictions: Predictions, column: str, options: Options, kept: Mask) -> dict[str, Spending]:
-    found = {model.name: spending(predictions, model, column, options, kept) for model in predictions.models}
-    return {name: spent for name, spent in found.items() if spent is not None}
+    by_model = {
+        model.name: spending(predictions, model, column, options, kept) for model in predictions.models
+    }
+    return {name: spent for name, spent in by_model.items() if spent is not None}
 
 
 def _records(

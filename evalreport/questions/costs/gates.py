@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import CostFigure, Gate, Term, cost_of, wrong
-from evalreport.gates.judgement import Limited, decide_by_limits
+from evalreport.gates.deciding import Limited, decide_by_limits
 from evalreport.questions.costs.interval import NO_VARIATION
 from evalreport.questions.costs.records import CostRatioRecord, CostRecord
 from evalreport.registry import unknown_name
@@ -32,10 +32,10 @@ def decide(gate: Gate, results: Results) -> GateRecord | None:
     if len(gate.terms) == 1:
         return decide_by_limits(gate, figure_of_model(gate, gate.terms[0], results), gate.limit)
     first, second = gate.terms
-    found = cost_of(first.metric)
-    if found is None or found != cost_of(second.metric):
+    cost = cost_of(first.metric)
+    if cost is None or cost != cost_of(second.metric):
         raise wrong(gate.text, second.metric_at, "both sides need the same cost")
-    column, figure = found
+    column, figure = cost
     if figure not in RATIOS:
         raise wrong(gate.text, second.metric_at, f"the {figure} of a cost is held against a number only")
     if not gate.ratio and gate.limit != 0:

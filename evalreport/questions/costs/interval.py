@@ -80,9 +80,9 @@ def stratum(
         return None
     if weighted:
         return Stratum(sums, groups / (groups - 1) * float((sums**2).sum()), groups - 1.0)
-    found = variance_of_clusters(sums, np.bincount(codes).astype(np.float64), float((u**2).sum()))
-    assert found is not None
-    return Stratum(sums, found.variance, found.df)
+    variance = variance_of_clusters(sums, np.bincount(codes).astype(np.float64), float((u**2).sum()))
+    assert variance is not None
+    return Stratum(sums, variance.variance, variance.df)
 
 
 @interval(

@@ -59,8 +59,8 @@ def summary_line(view: View) -> str:
 
 def _overall(view: View, column: str) -> list[CostRecord]:
     """Return the records of a column, by the models' ranks."""
-    found = {r.model: r for r in view.results.costs if r.column == column and r.slice is None}
-    return [found[m.id] for m in view.models if m.id in found]
+    by_model = {r.model: r for r in view.results.costs if r.column == column and r.slice is None}
+    return [by_model[m.id] for m in view.models if m.id in by_model]
 
 
 def ratio_between(
@@ -122,14 +122,14 @@ def _told(view: View, column: str, records: Sequence[CostRecord]) -> tuple[str, 
         return None
     own = next(r for r in records if r.model == reference)
     for other in others:
-        found = (
+        told = (
             None
             if view.results.is_blocked
             else verdict_between(view.results.verdicts, other.model, reference)
         )
-        if found is not None and found.verdict == "equivalent" and own.mean < other.mean:
+        if told is not None and told.verdict == "equivalent" and own.mean < other.mean:
             return reference, other.model
-        if found is not None and found.verdict in ("equivalent", "non-inferior", "better"):
+        if told is not None and told.verdict in ("equivalent", "non-inferior", "better"):
             return other.model, reference
     if own.mean < others[0].mean:
         return reference, others[0].model
@@ -137,8 +137,8 @@ def _told(view: View, column: str, records: Sequence[CostRecord]) -> tuple[str, 
 
 
 def _has_ratio(view: View, column: str, a: str, b: str) -> bool:
-    found = ratio_between(view, column, a, b)
-    return found is not None and found.ratio is not None
+    ratio = ratio_between(view, column, a, b)
+    return ratio is not None and ratio.ratio is not None
 
 
 def _much(ratio: CostRatioRecord) -> str | tuple[str, str, str]:

@@ -39,11 +39,11 @@ PARTS, LEAST_IN_PART = 10, 20
 def coverage(run: Run) -> CoverageLists:
     """Measure how often intervals hold the truth, and how wide they are."""
     predictions, options = run.predictions, run.options
-    found = levels(predictions.models[0].numbers)
-    if not found:
+    named_levels = levels(predictions.models[0].numbers)
+    if not named_levels:
         return CoverageLists()
-    shown = shown_level(run, found)
-    quantities = [quantity for level in found for quantity in _quantities(level)]
+    shown = shown_level(run, named_levels)
+    quantities = [quantity for level in named_levels for quantity in _quantities(level)]
     samples = estimate_models(predictions, quantities, options, lambda _: False)
     return CoverageLists(
         coverages=(
@@ -51,12 +51,12 @@ def coverage(run: Run) -> CoverageLists:
                 _record(s, m.name, level, options)
                 for s in samples
                 for m in s.predictions.models
-                for level in found
+                for level in named_levels
             ),
             *_by_parts(predictions, shown, options),
         ),
-        width_ratios=tuple(_ratios(samples, found, options)),
-        coverage_tests=tuple(_of_series(predictions, found, options)),
+        width_ratios=tuple(_ratios(samples, named_levels, options)),
+        coverage_tests=tuple(_of_series(predictions, named_levels, options)),
     )
 
 

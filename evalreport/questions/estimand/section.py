@@ -1,4 +1,4 @@
-"""A small box for whoever judges the statistics: what is estimated."""
+"""A small box for the statistician: what is estimated."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ PARTS = ("population", "unit", "fixed", "varies", "missing", "family", "declared
 
 def describe(view: View) -> Tables | None:
     """Lay out the estimand; nothing in results of before."""
-    found = view.results.estimand
-    if found is None:
+    estimand = view.results.estimand
+    if estimand is None:
         return None
     rows = tuple(
-        Row(None, (sentence_start(text_of(view, getattr(found, part))),), say(f"estimand.part.{part}"))
+        Row(None, (sentence_start(text_of(view, getattr(estimand, part))),), say(f"estimand.part.{part}"))
         for part in PARTS
     )
     heads = (Column(say("estimand.head"), "text"),)

@@ -216,9 +216,9 @@ def _again(
 
 
 def _exchanged(one: ModelOutputs, other: ModelOutputs, mask: np.ndarray) -> ModelOutputs:
-    found = {}
+    columns = {}
     for name in OUTPUTS:
         own, others = getattr(one, name), getattr(other, name)
         if own is not None:
-            found[name] = np.where(mask[:, None] if own.ndim > 1 else mask, others, own)
-    return replace(one, **found)
+            columns[name] = np.where(mask[:, None] if own.ndim > 1 else mask, others, own)
+    return replace(one, **columns)

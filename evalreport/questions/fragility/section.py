@@ -1,4 +1,4 @@
-"""A small box for whoever judges the statistics: how many examples would undo each verdict."""
+"""A small box for the statistician: how many examples would undo each verdict."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ MOST_ROWS = 6
 
 def describe(view: View) -> Tables | None:
     """Lay out the decided pairs, the most fragile first; nothing where none is decided."""
-    found = sorted(view.results.fragility, key=lambda r: (r.turned is None, r.turned or 0))
-    if not found:
+    records = sorted(view.results.fragility, key=lambda r: (r.turned is None, r.turned or 0))
+    if not records:
         return None
-    rows = tuple(_row(view, record) for record in found[:MOST_ROWS])
-    cut = say("fragility.cut", shown=MOST_ROWS, n=len(found)) if len(found) > MOST_ROWS else ""
+    rows = tuple(_row(view, record) for record in records[:MOST_ROWS])
+    cut = say("fragility.cut", shown=MOST_ROWS, n=len(records)) if len(records) > MOST_ROWS else ""
     heads = (say("fragility.turned"), say("fragility.of"), say("fragility.method"))
     note = f"{say('fragility.note')} {cut}".strip()
     table = Table(

@@ -105,9 +105,9 @@ def _of_pair(
     assert second.outcome is not None
     judge = _mean_of_all(sample, first.outcome) - _mean_of_all(sample, second.outcome)
     if comparison.pair is None:
-        found = _without(sample, names, judge, _n_common(first, second), comparison.reason, options)
+        estimate = _without(sample, names, judge, _n_common(first, second), comparison.reason, options)
         both = first.gold is not None and second.gold is not None
-        return replace(found, **_fewest(sample, common_gold(first, second))) if both else found
+        return replace(estimate, **_fewest(sample, common_gold(first, second))) if both else estimate
     delta = comparison.pair.difference
     level = options.confidence if one is None else one.level
     people, own = _by_people(sample, (first, second), options)

@@ -24,13 +24,13 @@ def gold_warnings(records: Sequence[GoldSamplingRecord], options: Options) -> It
         flagged = [record for record in records if record.about == about and record.p_adjusted < VISIBLE]
         if not flagged:
             continue
-        found = max(flagged, key=lambda record: abs((record.gold or 0.0) - (record.rest or 0.0)))
+        largest = max(flagged, key=lambda record: abs((record.gold or 0.0) - (record.rest or 0.0)))
         key = f"declared_{about}" if options.gold_sampled else about
-        facts: dict[str, object] = {"most": found.most, "least": found.least}
+        facts: dict[str, object] = {"most": largest.most, "least": largest.least}
         if about == "outcome":
-            facts = {"model": found.model, "n": len(flagged)}
-        facts |= {"gold": found.gold, "rest": found.rest, "p": found.p_adjusted}
-        test = Message(f"gold_test.{found.test}")
+            facts = {"model": largest.model, "n": len(flagged)}
+        facts |= {"gold": largest.gold, "rest": largest.rest, "p": largest.p_adjusted}
+        test = Message(f"gold_test.{largest.test}")
         yield warning("gold_not_random", key, about=("gold",), level=level, test=test, **facts)
 
 

@@ -161,22 +161,22 @@ def _kappa(rows: _Rows, options: Options) -> tuple[float | None, Interval]:
     )
     quantity = Quantity(cohen_kappa.__name__)
     sample = estimate_all(table, (quantity,), units=units, n_resamples=options.resamples, seed=options.seed)
-    found = sample.estimates[answers.name, quantity]
-    limits = leading(found, options.confidence)
-    return (found.value if found.defined else None), limits
+    estimate = sample.estimates[answers.name, quantity]
+    limits = leading(estimate, options.confidence)
+    return (estimate.value if estimate.defined else None), limits
 
 
 def bias_records(sample: Sample, options: Options) -> list[JudgeBiasRecord]:
     """Compare the judge's bias between the models of every pair, adjusted by Holm over the pairs."""
     judged = [m for m in sample.predictions.models if m.gold is not None]
-    found: list[tuple[ModelOutputs, ModelOutputs, _Mean, int]] = []
+    means: list[tuple[ModelOutputs, ModelOutputs, _Mean, int]] = []
     for first, second in combinations(judged, 2):
         bias, n = _bias_between(sample, first, second)
-        found.append((first, second, bias, n))
-    p_values = [bias.p_value for _, _, bias, _ in found]
+        means.append((first, second, bias, n))
+    p_values = [bias.p_value for _, _, bias, _ in means]
     adjusted = iter(adjust([p for p in p_values if p is not None], "holm"))
     records = []
-    for first, second, bias, n in found:
+    for first, second, bias, n in means:
         low, high = bias.limits(options.confidence)
         p = bias.p_value
         p_adjusted = None if p is None else next(adjusted)

@@ -13,22 +13,22 @@ MOST_SHOWN = 6
 
 def describe(view: View) -> Tables | None:
     """Lay out the looks; nothing where there is one look only, or none was declared."""
-    found = view.results.looks
-    if found is None or found.looks < 2:
+    looks = view.results.looks
+    if looks is None or looks.looks < 2:
         return None
     total = 1 - view.confidence
     rows, before, decided = [], 0.0, 0
     pairs = len(view.results.verdicts)
-    for one in found.earlier:
+    for one in looks.earlier:
         rows.append(_row(say("looks.look", look=one.look), numbers.count(one.n), one.spent - before, one.level,
                          _decided(one.decided, decided, pairs)))  # fmt: skip
         before, decided = one.spent, one.decided
     now = sum(record.decided_at is not None for record in view.results.verdicts)
     here = len(rows)
-    rows.append(_row(say("looks.this", look=found.look), numbers.count(found.n), found.spent - before, found.level,
+    rows.append(_row(say("looks.this", look=looks.look), numbers.count(looks.n), looks.spent - before, looks.level,
                      _decided(now, decided, pairs)))  # fmt: skip
-    before = found.spent
-    for planned in found.planned:
+    before = looks.spent
+    for planned in looks.planned:
         label = say("looks.planned", look=planned.look)
         rows.append(_row(label, numbers.count(planned.n), planned.spent - before, planned.level, ""))
         before = planned.spent
@@ -36,10 +36,10 @@ def describe(view: View) -> Tables | None:
         kept = {here - 2, here - 1, here, here + 1, len(rows) - 1}
         rows = [row for place, row in enumerate(rows) if place in kept]
     heads = tuple(map(say, ("looks.examples", "looks.spends", "looks.level", "looks.decided")))
-    spent = f"{100 * found.spent:.2g}"
-    heading = say("looks.heading", look=in_words(found.look), looks=in_words(found.looks), spent=spent,
+    spent = f"{100 * looks.spent:.2g}"
+    heading = say("looks.heading", look=in_words(looks.look), looks=in_words(looks.looks), spent=spent,
                   total=f"{round(100 * total, 8):g}")  # fmt: skip
-    note = say("looks.note", looks=found.looks)
+    note = say("looks.note", looks=looks.looks)
     table = Table(
         say("looks.box"),
         headings(heads, "number,number,number,text"),

@@ -29,7 +29,7 @@ def omnibus_records(
         Those that are compared, the primary one first.
     """
     sample = samples[0]
-    found: list[OmnibusRecord] = []
+    records: list[OmnibusRecord] = []
     for position, quantity in enumerate(quantities):
         if options.tests:
             names = _named(options, tests_that_need(*OF_ALL))
@@ -39,8 +39,8 @@ def omnibus_records(
         for name in names:
             record = _of_all(sample, quantity, name, options)
             if record.p_value is not None or refused:
-                found.append(record)
-    return tuple(found)
+                records.append(record)
+    return tuple(records)
 
 
 def _by_default(sample: Sample, quantity: Quantity) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def average_rank_records(
     """Return the average ranks behind every Friedman test, with Nemenyi's critical difference at the run's level."""
     of_ranks = tests_that_need("all_ranks")
     ranked_by = {r.metric for r in omnibus if r.test in of_ranks and r.p_value is not None}
-    found = []
+    records = []
     for quantity in quantities:
         if quantity.spelled not in ranked_by:
             continue
@@ -124,7 +124,7 @@ def average_rank_records(
         assert ranked is not None
         m, k = ranked.blocks, len(ranked.models)
         smallest = critical_difference(k, m, round(1 - options.confidence, 12))
-        found += [
+        records += [
             AverageRankRecord(
                 metric=quantity.spelled,
                 model=name,
@@ -136,4 +136,4 @@ def average_rank_records(
             )
             for name, rank in zip(ranked.models, ranked.mean_ranks, strict=True)
         ]
-    return tuple(found)
+    return tuple(records)

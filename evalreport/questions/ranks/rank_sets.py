@@ -111,10 +111,10 @@ def may_be_best(
     for decision in decisions:
         pair = decision.comparison.pair
         assert pair is not None
-        found = _one_sided(pair, options)
-        if found is None:
+        limits = _one_sided(pair, options)
+        if limits is None:
             return None
-        for name, p in zip((decision.comparison.b, decision.comparison.a), found, strict=True):
+        for name, p in zip((decision.comparison.b, decision.comparison.a), limits, strict=True):
             least[name] = min(least[name], p)
     alpha = 1 - options.confidence
     return frozenset(name for name in models if least[name] * (len(models) - 1) > alpha)

@@ -31,6 +31,7 @@ from evalreport.questions.slices.records import (
 from evalreport.questions.slices.slice_estimates import (
     Group,
     Side,
+    direction,
     group_of,
     quantities_within,
     rows_by_slice,
@@ -49,11 +50,11 @@ MOST_NAMED = 8
 def slice_warnings(
     divisions: Sequence[Division], sides: Sequence[Side], rows: Sequence[DisparityRecord], options: Options
 ) -> Iterator[WarningRecord]:
-    """Yield the warnings of every column: flagged slices first, then those that could not be judged."""
+    """Yield the warnings of every column: slices that are worse first, then those that could not be tested."""
     for division in divisions:
-        flagged = [r for r in rows if r.flagged and r.slice.column == division.column and r.text]
-        if flagged:
-            yield _flagged(division, flagged, rows, options)
+        worse = [r for r in rows if r.slice.column == division.column and r.text and _is_worse(r, options)]
+        if worse:
+            yield _flagged(division, worse, rows, options)
     for division in divisions:
         if len(division.values) == 1:
             value = division.values[0]
@@ -61,6 +62,11 @@ def slice_warnings(
             yield warning("one_slice", about=about, value=value, column=division.column)
         else:
             yield from _small(division, [s for s in sides if s.name.column == division.column])
+
+
+def _is_worse(row: DisparityRecord, options: Options) -> bool:
+    """Say whether a slice is shown to differ, and not to be better: that it is better is no caution."""
+    return row.flagged and direction(Quantity.of(row), options) * (row.difference or 0.0) <= 0
 
 
 def _flagged(
@@ -88,15 +94,20 @@ def _small(division: Division, sides: Sequence[Side]) -> Iterator[WarningRecord]
     if not reasons:
         return
     about, column = (division.column, *reasons), division.column
-    listed = [Message("too_small.listed", value=value, reason=reason) for value, reason in reasons.items()]
-    shown, more = tuple(listed[:MOST_NAMED]), len(listed) - MOST_NAMED
+    by_reason: dict[Text, list[str]] = {}
+    for value, reason in list(reasons.items())[:MOST_NAMED]:
+        by_reason.setdefault(reason, []).append(value)
+    shown = tuple(
+        Message("too_small.listed", values=tuple(v), reason=reason) for reason, v in by_reason.items()
+    )
+    more = len(reasons) - MOST_NAMED
     if more > 0:
         yield warning("small_slices", "more", about=about, column=column, listed=shown, n=more)
     else:
         yield warning("small_slices", "all", about=about, column=column, listed=shown)
 
 
-def judged_slices(sides: Sequence[Side]) -> frozenset[Slice]:
+def tested_slices(sides: Sequence[Side]) -> frozenset[Slice]:
     """Return the slices that are large enough for every model."""
     small = {side.name for side in sides if not side.large}
     return frozenset({side.name for side in sides} - small)
@@ -136,18 +147,18 @@ def comparisons_within(group: Group, primary: Quantity, options: Options) -> tup
     if options.baseline is not None and options.baseline not in names:
         return ()
     of_fits = samples[0].predictions.design in DESIGNS_OF_FITS
-    found = []
+    comparisons = []
     for comparison in compare_all(samples, (primary,), options):
         record = leading_record(comparison, options)
         caution = parts(record.caution, FITTED) if of_fits and record.caution else record.caution
-        found.append((comparison, replace(record, slice=group.name, caution=caution)))
-    return tuple(found)
+        comparisons.append((comparison, replace(record, slice=group.name, caution=caution)))
+    return tuple(comparisons)
 
 
 def reversals(
     rows: Sequence[ComparisonRecord],
     within: Sequence[ComparisonRecord],
-    judged: frozenset[Slice],
+    tested: frozenset[Slice],
     primary: Quantity,
     options: Options,
 ) -> Iterator[WarningRecord]:
@@ -161,12 +172,12 @@ def reversals(
         Tests over all examples.
     within
         Tests within slices, on the primary metric.
-    judged
+    tested
         Slices that are large enough for every model.
     """
     by_pair: dict[tuple[str, str | None, str], list[ComparisonRecord]] = {}
     for row in within:
-        if row.slice is not None and row.slice in judged and row.difference is not None:
+        if row.slice is not None and row.slice in tested and row.difference is not None:
             by_pair.setdefault((row.a, row.b, row.slice.column), []).append(row)
     if not within:
         return
@@ -214,12 +225,12 @@ def task_verdicts(within: Sequence[Within], options: Options) -> tuple[TaskVerdi
     """
     within = [(comparison, row) for comparison, row in within if row.test is not None]
     decisions = decisions_of([pair for pair, _ in within], [row.p_value for _, row in within], options)
-    found = []
+    verdicts = []
     for decision, (_, row) in zip(decisions, within, strict=True):
         record = verdict(decision, options)
         assert row.slice is not None
         assert row.test is not None
-        found.append(
+        verdicts.append(
             TaskVerdictRecord(
                 task=row.slice.value, about=record.about, metric=record.metric, verdict=record.verdict,
                 difference=row.difference, level=record.level, low=record.low, high=record.high, method=record.method,
@@ -227,7 +238,7 @@ def task_verdicts(within: Sequence[Within], options: Options) -> tuple[TaskVerdi
                 text=Message("suite.verdict", task=row.slice.value, verdict=record.text),
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(verdicts)
 
 
 Progress = Callable[[float], None]
@@ -316,16 +327,16 @@ def slice_records(
         disparities = tuple(replace(row, flagged=False, text=None) for row in disparities)
     warnings = (
         *slice_warnings(compared_with, sides, disparities, options),
-        *reversals(rows, within, judged_slices(sides), primary, deciding),
+        *reversals(rows, within, tested_slices(sides), primary, deciding),
     )
-    found = tuple(found_of(division) for division in compared_with)
+    slices = tuple(found_of(division) for division in compared_with)
     verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, deciding)
     return Sliced(
         metrics=tuple(metrics),
         comparisons=tuple(within),
         disparities=disparities,
         raised=warnings,
-        found=found,
+        found=slices,
         task_verdicts=verdicts,
         calibration=tuple(calibrated),
         group_spread=spread_records(of_groups, options.confidence, options.seed),
@@ -347,9 +358,13 @@ def _keep_shares(
             estimate = group.estimate(model.name, quantity)
             if estimate is None:
                 continue
-            found = estimate.evidence
-            plain = isinstance(found, Proportion)
-            counts = (found.successes, found.trials) if isinstance(found, Proportion) else (0.0, float("nan"))
+            evidence = estimate.evidence
+            plain = isinstance(evidence, Proportion)
+            counts = (
+                (evidence.successes, evidence.trials)
+                if isinstance(evidence, Proportion)
+                else (0.0, float("nan"))
+            )
             undefined = not plain and estimate.sampling.alike and not estimate.defined
             # A group without a trial, as one without a positive has no recall, is too small.
             own = (0.0, 0.0) if undefined else counts
@@ -380,17 +395,17 @@ def _metric_records(
     options: Options,
     of_gates: GateLevel | None,
 ) -> list[MetricRecord]:
-    found = [
+    records = [
         record
         for sample in group.samples
         for record in metric_records(sample, options, within=group.name, of_gates=of_gates)
     ]
     held = {m.name for s in group.samples for m in s.predictions.models}
     why = Message("too_small.absent")
-    found += [
+    records += [
         MetricRecord(model=m.name, **q.fields, slice=group.name, n=0, reason=why)
         for m in predictions.models
         if m.name not in held
         for q in quantities
     ]
-    return found
+    return records

@@ -133,15 +133,15 @@ def _exact_gaps(trials: Floats, share: float, points: Sequence[float]) -> tuple[
 
     def below(v: Floats, *, strictly: bool) -> Floats:
         """Return P(X_g / n_g <= v), or < v, of each group, (G, len(v)); comparisons have some slack."""
-        found = []
+        gaps = []
         for n, at_most in tables:
             count = np.floor(v * n - 1e-9) if strictly else np.floor(v * n + 1e-9)
             if strictly:
                 # The largest whole number below v n.
                 count = np.ceil(v * n - 1e-9) - 1
             count = np.clip(count, -1, n).astype(np.int64)
-            found.append(np.where(count < 0, 0.0, at_most[np.maximum(count, 0)]))
-        return np.stack(found)
+            gaps.append(np.where(count < 0, 0.0, at_most[np.maximum(count, 0)]))
+        return np.stack(gaps)
 
     upto, under = below(values, strictly=False), below(values, strictly=True)
     steps = np.diff(values)

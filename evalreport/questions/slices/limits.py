@@ -240,12 +240,12 @@ def _matrix(sample: Sample, estimate: Estimate) -> Floats:
     assert tables is not None
     assert tables.cells is not None
     assert estimate.derivative is not None
-    cells, found = tables.cells, np.zeros((tables.n_classes, tables.n_classes))
+    cells, matrix = tables.cells, np.zeros((tables.n_classes, tables.n_classes))
     predicted = cells.predicted[tables.models.index(estimate.model)]
     weight = cells.weighed / cells.counts
     some = weight > 0
-    found[cells.true[some], predicted[some]] = estimate.derivative[some] / weight[some]
-    return found
+    matrix[cells.true[some], predicted[some]] = estimate.derivative[some] / weight[some]
+    return matrix
 
 
 def _of_tables(

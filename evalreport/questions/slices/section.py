@@ -1,4 +1,4 @@
-"""Slices: one row each, the worst first; which differ from the rest, which are too small to be judged."""
+"""Slices: a table a column, the worst slice first; which differ from the rest, which are too small to be tested."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import partial
 from evalreport import numbers
 from evalreport.plots.pairs import LEAST_EXAMPLES, over_time
 from evalreport.plots.pictures import Figure
+from evalreport.questions.slices import group_tables as segments
 from evalreport.questions.slices.records import DisparityRecord, are_periods, distinct_tests, stand_in_order
 from evalreport.report.naming import MetricKey, listed
 from evalreport.report.sections.leaderboard import key_metrics
@@ -50,14 +51,15 @@ MOST_CHARTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Sliced:
-    """One column that was sliced by: the gaps of the model that ranks first, and every model's values.
+    """One column that was sliced by: every model's values, and the gaps of the model that ranks first.
 
-    ``figure``: the values over time, where the slices are periods.
+    ``findings``: what stands above the table, such as an order that turns round; ``figure``: the values over time,
+    where the slices are periods.
     """
 
     title: str
     how: str
-    turned: tuple[str, ...]
+    findings: tuple[str, ...]
     table: Table
     details: tuple[Table, ...]
     figure: Figure | None = None
@@ -85,12 +87,15 @@ def describe(view: View) -> Slices | None:
         names = [name for name in names if name != TASK]  # the tasks have a section of their own
     if not names:
         return None
-    family = _against_rest(view)
-    columns = [_column(view, name, sliced) for name in names]
+    family, groups = _against_rest(view), segments.groups_of(view)
+    finding = "" if _blocked(view) else _finding(view, family, groups, names)
+    columns = [_column(view, name, sliced, groups, finding) for name in names]
     over_time = [place for place, name in enumerate(names) if _is_over_time(name, sliced)]
     for number, place in enumerate(over_time[:MOST_CHARTS]):
         columns[place] = replace(columns[place], figure=_over_time(view, names[place], number))
-    return Slices(_heading(view, family), tuple(columns), _note(view, family))
+    plain = say("heading.slices")
+    heading = say("evidence.headed", section=plain, finding=finding) if finding else plain
+    return Slices(heading, tuple(columns), _note(view, family))
 
 
 def _is_over_time(column: str, sliced: Sequence[MetricRecord]) -> bool:
@@ -116,39 +121,53 @@ def _over_time(view: View, column: str, number: int) -> Figure:
     )  # fmt: skip
 
 
-def _heading(view: View, family: Sequence[DisparityRecord]) -> str:
-    """Name the worst slice that differs, of the model that ranks first if it has one; or say that none is shown to."""
+def _finding(
+    view: View, family: Sequence[DisparityRecord], groups: segments.Groups | None, columns: Sequence[str]
+) -> str:
+    """Name the worst slice, else a group that is selected more often, else gaps larger than chance gives."""
     tested = [r for r in family if r.p_adjusted is not None]
-    if not tested or _blocked(view):
-        return say("heading.slices")
+    turned = next((w for w in view.results.warnings if w.code == "order_reversed_in_slices"), None)
+    if turned is not None and tested:
+        return say("finding.slices_turned", column=visible(turned.about[-1]))
+    worst = _worst(view, tested)
+    of_groups = ""
+    if groups is not None:
+        of_groups = segments.ratio_finding(groups, columns) or segments.gap_finding(groups, columns)
+    if worst or of_groups or not tested:
+        return worst or of_groups
+    return say(f"finding.{'slices_better' if any(r.flagged for r in tested) else 'slices_none'}")
+
+
+def _worst(view: View, tested: Sequence[DisparityRecord]) -> str:
+    """Say which slice differs most for the worse, of the model that ranks first if it has one; else nothing."""
     worse = [r for r in tested if word_of(view, r) == "worse"]
+    if not worse:
+        return ""
     own = [r for r in worse if r.model == view.models[0].id] or worse
-    if not own:
-        key = "slices_better" if any(r.flagged for r in tested) else "slices_none"
-        return say("evidence.headed", section=say("heading.slices"), finding=say(f"finding.{key}"))
     worst = max(own, key=lambda r: abs(r.difference or 0.0))
     value = next(
         (r.value for r in view.results.metrics
          if r.slice == worst.slice and r.model == worst.model and key_of(r) == view.primary), None,
     )  # fmt: skip
     if value is None or worst.difference is None:
-        return say("heading.slices")
-    finding = say(
+        return ""
+    return say(
         "finding.slices_worst", column=visible(worst.slice.column), value=visible(worst.slice.value),
         metric=view.primary_words, model=view.model(worst.model).name, here=value, rest=value - worst.difference,
         decimals=min(metric_digits(view, view.primary).decimals, 3),
     )  # fmt: skip
-    return say("evidence.headed", section=say("heading.slices"), finding=finding)
 
 
-def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Sliced:
+def _column(
+    view: View, name: str, sliced: Sequence[MetricRecord], groups: segments.Groups | None, finding: str
+) -> Sliced:
     records = [r for r in sliced if r.slice is not None and r.slice.column == name]
     values = list(dict.fromkeys(r.slice.value for r in records if r.slice is not None))
     own = [r for r in _against_rest(view) if r.slice.column == name]
     rest = {(r.slice.value, r.model): r for r in own}
     first, models = view.models[0], view.models[:MOST_MODELS]
     sign = 1.0 if view.greater_is_better else -1.0
-    # The worst first; those that are not judged, then those without a value, at the end.
+    # The worst first; those that are not tested, then those without a value, at the end.
     valued = {v: r for v in values if (r := rest.get((v, first.id))) is not None and r.difference is not None}
     behind = {v: (r.p_value is None, sign * (r.difference or 0.0)) for v, r in valued.items()}
     in_order = stand_in_order(values)
@@ -163,38 +182,58 @@ def _column(view: View, name: str, sliced: Sequence[MetricRecord]) -> Sliced:
     on_primary = {
         (r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == view.primary
     }
-    rows = tuple(_row(view, v, names[v], models, on_primary, rest, scale) for v in shown)
+    rows = tuple(
+        _row(
+            view,
+            v,
+            names[v],
+            models,
+            on_primary,
+            rest,
+            scale,
+            segments.cells_of(groups, (name, v)) if groups else (),
+        )
+        for v in shown
+    )
     n_models, small = len(view.models), _small(view, list(rest.values()), names)
     notes = [
         say(
             "evidence.slices_in_order" if in_order else "evidence.slices",
             model=first.name,
-            metric=view.primary_words,
+            metric=view.primary_label,
         ),
         say("evidence.slices_last" if in_order else "evidence.slices_cut", shown=len(shown), n=len(order))
         if len(shown) < len(order)
         else "",
         say("evidence.models_cut", shown=MOST_MODELS, n=n_models) if n_models > MOST_MODELS else "",
-        f"{say('slices.small')} {'; '.join(small)}." if small else "",
+        small,
+        *((segments.note_of(groups), segments.no_gap(groups, name)) if groups else ()),
     ]
     title = visible(name)
     heads: tuple[str | Model | Column, ...] = (
-        "n", Column(say("evidence.from_rest", model=first.name), scale=scale),
-        say("evidence.difference"), *models,
+        "n", *models, Column(say("evidence.from_rest", model=first.name), scale=scale),
+        say("evidence.difference"), *(segments.columns_of(groups, several=n_models > 1) if groups else ()),
+    )  # fmt: skip
+    of_groups = () if groups is None or _blocked(view) else (
+        segments.ratio_finding(groups, [name]), segments.gap_finding(groups, [name]),
     )  # fmt: skip
     return Sliced(
         title=title,
         how=visible(next((f.why for f in view.results.found if f.what == f"slices of {name}"), "")),
-        turned=tuple(
-            text_of(view, w.text)
-            for w in view.results.warnings
-            if w.code == "order_reversed_in_slices" and w.about[-1:] == (name,)
+        findings=(
+            *(
+                text_of(view, w.text)
+                for w in view.results.warnings
+                if w.code == "order_reversed_in_slices" and w.about[-1:] == (name,)
+            ),
+            *(say("segments.sentence", finding=text) for text in of_groups if text and text != finding),
         ),
         table=Table(
             title, heads, rows, " ".join(filter(None, notes)), look="slices", first=say("table.slice"), cut=0
         ),
         details=(
             _differences(view, own, names, title),
+            *(segments.tables_of(view, groups, name, {v: names[v] for v in order}) if groups else ()),
             *(_values(view, key, names, records, title) for key in key_metrics(view)),
         ),
     )
@@ -208,6 +247,7 @@ def _row(
     on_primary: Mapping[tuple[str, str], MetricRecord],
     rest: Mapping[tuple[str, str], DisparityRecord],
     scale: Scale,
+    of_groups: Sequence[Cell],
 ) -> Row:
     counts = sorted({r.n for (v, _), r in on_primary.items() if v == value})
     n = "\u2013".join(map(numbers.count, dict.fromkeys((counts[0], counts[-1])))) if counts else ""
@@ -222,7 +262,7 @@ def _row(
     size, drawn = _gap(view, rest.get((value, models[0].id)), name, scale, models[0], grey=bool(note))
     counted = Cell(n, look="muted", strong=False)
     label = Cell(name, note=visible(note), strong=False)
-    return Row(None, (counted, drawn, size, *cells), label, off=bool(note))
+    return Row(None, (counted, *cells, drawn, size, *of_groups), label, off=bool(note))
 
 
 def _gap(
@@ -233,7 +273,7 @@ def _gap(
         return numbers.MISSING, stroke(scale, None, title=f"{name}: {numbers.MISSING}")
     sign = 1.0 if view.greater_is_better else -1.0
     limits = sorted(sign * end for end in (record.low, record.high) if end is not None)
-    decimals = numbers.decimals_of([quarter(*limits)] if len(limits) == 2 else [])
+    decimals = metric_digits(view, view.primary)
     text = numbers.number(sign * record.difference + 0.0, decimals, signed=True)
     title, (low, high) = f"{name}: {text}", limits if len(limits) == 2 else (None, None)
     if low is not None:
@@ -248,10 +288,10 @@ def _values(
 ) -> Table:
     """Return one metric by slice and model, each with its interval."""
     decimals, models = metric_digits(view, key), view.models[:MOST_MODELS]
-    found = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
+    by_group = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
 
     rows = tuple(
-        Row(None, tuple(value_cell(found.get((value, m.id)), decimals) for m in models), name)
+        Row(None, tuple(value_cell(by_group.get((value, m.id)), decimals) for m in models), name)
         for value, name in names.items()
     )
     title = say("slices.by", metric=view.label(key), column=column)
@@ -294,20 +334,26 @@ def _against_rest(view: View) -> list[DisparityRecord]:
     ]
 
 
-def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the slices that are too small to be judged, each once, with the first model's reason."""
-    reasons: dict[str, list[Text]] = {}
+def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]) -> str:
+    """Name the slices that are too small to be tested, each once, those with the same reason together."""
+    by_slice: dict[str, list[Text]] = {}
     for record in rest:
         if record.p_value is None and record.reason:
-            reasons.setdefault(record.slice.value, []).append(record.reason)
-    found = []
-    for value, given in reasons.items():
-        text = f"{names[value]}: {visible(given[0])}"
-        if len(given) < len(view.models):
-            text = say("slices.some_models", text=text, some=len(given), n=len(view.models))
-        found.append(text)
-    more = len(found) - MOST_SMALL
-    return (*found[:MOST_SMALL], *([say("slices.more_small", n=more)] if more > 0 else []))
+            by_slice.setdefault(record.slice.value, []).append(record.reason)
+    by_reason: dict[str, list[str]] = {}
+    for value, reasons in list(by_slice.items())[:MOST_SMALL]:
+        reason = visible(reasons[0])
+        if len(reasons) < len(view.models):
+            reason = say("slices.some_models", text=reason, some=len(reasons), n=len(view.models))
+        by_reason.setdefault(reason, []).append(names[value])
+    if not by_reason:
+        return ""
+    texts = [
+        say("slices.small_reason", names=listed(some), reason=reason) for reason, some in by_reason.items()
+    ]
+    more = len(by_slice) - MOST_SMALL
+    texts += [say("slices.more_small", n=more)] if more > 0 else []
+    return say("slices.small", listed="; ".join(texts))
 
 
 def word_of(view: View, tested: DisparityRecord | None) -> str:
@@ -323,7 +369,7 @@ def summary_line(view: View) -> str:
     if not family or _blocked(view):
         return ""
     flagged = [r for r in family if r.flagged]
-    tested = sum(r.p_adjusted is not None for r in family)
+    tested = distinct_tests(family)
     if not flagged:
         of_sums = any(coded(r.reason or "")[0] == "disparity.of_sums" for r in family)
         untested = say("slices.none_judged" if of_sums else "slices.none_large")

@@ -51,20 +51,20 @@ def all_divisions(
     """
     by_task = division_by_task(predictions)
     # Whatever the tasks are called, each is a slice of its own.
-    found = list(divisions(predictions, [text for text in slicings if by_task is None or text != TASK]))
+    listed = list(divisions(predictions, [text for text in slicings if by_task is None or text != TASK]))
     if by_task is not None:
-        found.append(by_task)
+        listed.append(by_task)
     for names, gate in in_gates.items():
-        known = {division.column for division in found}
+        known = {division.column for division in listed}
         if "*".join(names) in known or "*".join(reversed(names)) in known:
             continue
         cuts = _cuts(predictions, slicings)
         text = "*".join(cuts.get(name, name) for name in names)
         try:
-            found.append(divide(predictions, text))
+            listed.append(divide(predictions, text))
         except UsageError as error:
             raise UsageError(f"gate {gate!r}: {error}") from None
-    return tuple(found)
+    return tuple(listed)
 
 
 def division_by_task(predictions: Predictions) -> Division | None:
@@ -191,7 +191,7 @@ LEAST_DATASETS = 6
 def too_small(
     estimate: Estimate | None, part: Predictions | None, table: Predictions, *, by_margins: bool
 ) -> Text | None:
-    """Say why a slice is too small to be judged on a quantity, by its size alone; None where it is not.
+    """Say why a slice is too small to be tested on a quantity, by its size alone; None where it is not.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ class Side:
     two_sets
         Slice less rest as on two test sets, where the limits of both values are squared and added.
     small
-        Why the slice is too small to be judged; None where it is not.
+        Why the slice is too small to be tested; None where it is not.
     """
 
     name: Slice
@@ -286,7 +286,7 @@ class Side:
 
     @property
     def large(self) -> bool:
-        """Whether the slice is judged and has enough examples for its rank among the others to mean something."""
+        """Whether the slice is tested and has enough examples for its rank among the others to mean something."""
         return (
             self.small is None
             and self.estimate is not None

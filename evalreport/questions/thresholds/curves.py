@@ -16,7 +16,8 @@ from evalreport.metrics.operating_points import (
 )
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, all_threshold_counts, forecasts
+from evalreport.metrics.sample_rankings import all_threshold_counts, forecasts
+from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats
 from evalreport.questions.thresholds.operating_points import (
@@ -84,7 +85,7 @@ def _of_ranking(
     resampled: CurveReplicates, limits: tuple[Floats, Floats] | None, sample: Sample
 ) -> list[CurveRecord]:
     """Return the curves of one model's scores; the ROC curve with the limits of its band."""
-    found = []
+    curves = []
     for entry in _served(sample, "scores"):
         points = entry.function(resampled.counts)
         if points is None:
@@ -92,8 +93,8 @@ def _of_ranking(
         record = record_of(entry, points, model=resampled.counts.model, label=resampled.counts.label)
         if entry.name == "roc" and limits is not None:
             record = with_band(record, resampled.grid, limits)
-        found.append(record)
-    return found
+        curves.append(record)
+    return curves
 
 
 def _served(sample: Sample, needs: str) -> list[Curve]:
@@ -105,13 +106,13 @@ def _served(sample: Sample, needs: str) -> list[Curve]:
 
 def _of_forecasts(given: Forecasts, sample: Sample, options: Options) -> list[CurveRecord]:
     """Return reliability and accuracy-rejection curves of a model that gives probabilities."""
-    found = []
+    curves = []
     for entry in _served(sample, "probabilities"):
         points = entry.function(given)
         if points is not None:
             record = record_of(entry, points, model=given.model)
-            found.append(with_bin_limits(record, points, sample.units, options.confidence))
-    return found
+            curves.append(with_bin_limits(record, points, sample.units, options.confidence))
+    return curves
 
 
 def bands_found(curves: Sequence[Curves], options: Options) -> tuple[FoundRecord, ...]:

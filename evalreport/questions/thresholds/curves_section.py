@@ -92,8 +92,8 @@ def describe(view: View) -> Curves | None:
 
 
 def _values(view: View, metric: str) -> dict[str, float]:
-    found = {m.id: value_of(view, m, MetricKey(metric)) for m in view.models}
-    return {model: value for model, value in found.items() if value is not None}
+    values = {m.id: value_of(view, m, MetricKey(metric)) for m in view.models}
+    return {model: value for model, value in values.items() if value is not None}
 
 
 def _figure(
@@ -141,14 +141,14 @@ def _roc(view: View) -> Figure:
     }
     shown = [m for m in view.models if m.id in read]
     ends = sorted(shown, key=lambda m: -read[m.id])[:: max(len(shown) - 1, 1)]
-    found = listed([say("evidence.found", model=m.name, share=read[m.id]) for m in ends])
+    shares = listed([say("evidence.found", model=m.name, share=read[m.id]) for m in ends])
     curved = {curve.model for curve in view.results.curves if curve.curve == "roc"}
     without = [m.name for m in view.models if m.id not in curved]
     caption = [
         say("evidence.point_only", names=listed(without)) if without and curved else "",
         *_roc_marks(view),
         say("evidence.cut", rate=upto) if upto < 1 else "",
-        say("evidence.at_rate", rate=AT, found=found) if ends else "",
+        say("evidence.at_rate", rate=AT, found=shares) if ends else "",
         _coloured(view, "roc_auc"),
     ]
     alone = view.models[0].id if len(view.models) == 1 else None
@@ -316,10 +316,10 @@ def _class_title(
         return say("finding.classes_one", label=label, low=low)
     if len(set(worst.values())) == 1 and max(lowest.values()) < 1:
         return say("finding.classes_same", label=label, low=lowest[last.id], high=max(lowest.values()))
-    found = say(
+    title = say(
         "finding.classes", first=first.name, low=low, model=last.name, share=lowest[last.id], label=label
     )
-    return unless_decided(view, found, first, last)
+    return unless_decided(view, title, first, last)
 
 
 def _confusions(
@@ -431,7 +431,9 @@ def describe_distributions(view: View) -> Figures | None:
     tested = say("evidence.residuals", limits=limits)
     trend = _trend(first.name, record.trend)
     if record.trend is not None:
-        tested += " " + say("evidence.residuals_test", p=numbers.p_value(record.trend.p_value))
+        by = "signs" if record.trend.p_signs is not None else "f"
+        p = record.trend.p_value if record.trend.p_signs is None else record.trend.p_signs
+        tested += " " + say(f"evidence.residuals_{by}", p=numbers.p_value(p))
     return Figures(
         (
             _of_one(view, "predicted-true", title, predicted_true, values),
@@ -440,13 +442,9 @@ def describe_distributions(view: View) -> Figures | None:
     )
 
 
-ALPHA = 0.05
-"""Of the test of level, slope and curvature of the errors."""
-
-
 def _trend(model: str, trend: ErrorTrendRecord | None) -> str:
     """Return the title of the picture of errors: which of level, slope and curvature leads, where the test decides."""
-    if trend is None or not trend.p_value <= ALPHA:
+    if trend is None or not trend.shown:
         return say(f"finding.residuals_{'unknown' if trend is None else 'even'}", model=model)
     digits = partial(numbers.to_digits, digits=3)
     coefficient = getattr(trend, trend.leads)

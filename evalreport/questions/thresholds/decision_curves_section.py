@@ -79,11 +79,11 @@ def describe(view: View) -> DecisionCurves | None:
 
 def _highest(by_model: dict[str, list[DecisionCurveRecord]], order: Sequence[str]) -> list[str]:
     """Return which curve is the highest at each threshold: a model's, treat all's or treat none's."""
-    found = []
+    names = []
     for points in zip(*(by_model[m] for m in order), strict=True):
         values = [(p.net_benefit, p.model) for p in points] + [(points[0].treat_all, ALL), (0.0, NONE)]
-        found.append(max(values, key=lambda one: one[0])[1])
-    return found
+        names.append(max(values, key=lambda one: one[0])[1])
+    return names
 
 
 def _shown_highest(
@@ -97,7 +97,7 @@ def _shown_highest(
     def above(a: str, b: str, at: float) -> bool:
         return sides.get((a, b, at), 0) > 0 or sides.get((b, a, at), 0) < 0
 
-    found = []
+    names = []
     for points in zip(*(by_model[m] for m in order), strict=True):
         at, name = points[0].threshold, OPEN
         for point in points:
@@ -112,8 +112,8 @@ def _shown_highest(
             name = ALL
         if all(p.above_none < 0 for p in points) and points[0].all_above_none < 0:
             name = NONE
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def _runs(view: View, highest: Sequence[str], thresholds: Sequence[float]) -> str:
@@ -155,7 +155,7 @@ def _figures(view: View, told: Sequence[str]) -> tuple[Figure, ...]:
             name=name, title=title, caption="", width=WIDTH, height=HEIGHT, description=title, draw=(draw,)
         )
 
-    found = [
+    figures = [
         figure(
             "net-benefit",
             say("decision_curve.net_benefit"),
@@ -167,10 +167,10 @@ def _figures(view: View, told: Sequence[str]) -> tuple[Figure, ...]:
         a, b = pair
         title = say("decision_curve.difference", a=names[a], b=names[b])
         draw = partial(net_benefit_difference, view.results, pair, names=names, titled=False)
-        found.append(figure("net-benefit-difference", title, draw))
+        figures.append(figure("net-benefit-difference", title, draw))
     title = say("decision_curve.avoided")
     draw = partial(interventions_avoided, view.results, names=names, banded=told, titled=False)
-    return (*found, figure("interventions-avoided", title, draw))
+    return (*figures, figure("interventions-avoided", title, draw))
 
 
 def _pair(view: View, told: Sequence[str]) -> tuple[str, str] | None:

@@ -196,25 +196,25 @@ def _crossings(rates: Floats, gap: Floats) -> list[float]:
     """Return where the sign of a piecewise straight difference changes."""
     held = np.flatnonzero(gap)
     turns = np.flatnonzero(np.sign(gap[held[1:]]) != np.sign(gap[held[:-1]]))
-    found = []
+    crossings = []
     for i, j in zip(held[turns], held[turns + 1], strict=True):
         if j > i + 1:
-            found.append(float(rates[i + 1]))  # the curves meet here before they part again
+            crossings.append(float(rates[i + 1]))  # the curves meet here before they part again
         else:
             share = gap[i] / (gap[i] - gap[j])
-            found.append(float(rates[i] + share * (rates[j] - rates[i])))
-    return found
+            crossings.append(float(rates[i] + share * (rates[j] - rates[i])))
+    return crossings
 
 
 def _clear_crossings(rates: Floats, gap: Floats) -> list[float]:
     """Return a crossing for every change from a stretch where one is clearly higher to one where the other is."""
     held = np.flatnonzero(np.abs(gap) >= CLEAR)
     turns = np.flatnonzero(np.sign(gap[held[1:]]) != np.sign(gap[held[:-1]]))
-    found = []
+    crossings = []
     for i, j in zip(held[turns], held[turns + 1], strict=True):
         between = _crossings(rates[i : j + 1], gap[i : j + 1])
-        found.append(between[len(between) // 2])
-    return found
+        crossings.append(between[len(between) // 2])
+    return crossings
 
 
 def _text(record: DominanceRecord) -> Message:

@@ -7,19 +7,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import sample_quantiles
 from evalreport.intervals.choice import all_intervals
+from evalreport.intervals.chosen_thresholds import LEAST_USED, NO_REPLICATES, on_fresh_examples, rechosen
 from evalreport.intervals.proportions import wilson_limits
+from evalreport.metrics.chosen_threshold import Rechosen, all_rechosen, at_chosen, best_index
 from evalreport.metrics.curves import Points, rejection_area, right_at_coverage
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import AtChosen
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.operating_points import (
     USUAL_RATES,
     Criterion,
     CurveReplicates,
     FixedRates,
-    best_index,
 )
 from evalreport.metrics.registry import METRICS
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
@@ -33,9 +34,6 @@ from evalreport.questions.thresholds.records import (
 )
 from evalreport.samplings import Sampling
 from evalreport.texts import Message, Text, parts
-
-LEAST_USED = 50
-"""With fewer replicates that hold both classes there is no band."""
 
 COVERAGES = (0.9, 0.8, 0.5)
 """Shares of the examples answered at which the risk is stated."""
@@ -84,7 +82,7 @@ def rejection_summaries(given: Forecasts, units: Sampling, level: float) -> tupl
     kept, right = given.kept_and_right[1:]
     total = float(kept[-1])
     area = rejection_area(kept, right)
-    found = [
+    records = [
         CurveSummaryRecord(
             model=given.model, curve="accuracy_rejection", label=None, quantity="area", value=area, at=None
         )
@@ -93,7 +91,7 @@ def rejection_summaries(given: Forecasts, units: Sampling, level: float) -> tupl
         n = coverage * total
         wrong = n - float(right_at_coverage(kept, right, np.array([coverage]))[0])
         low, high = wilson_limits(min(max(wrong, 0.0), n), n, level) if units.plain else (None, None)
-        found.append(
+        records.append(
             CurveSummaryRecord(
                 model=given.model, curve="accuracy_rejection", label=None, quantity="risk", at=coverage,
                 value=wrong / n, low=low, high=high,
@@ -101,14 +99,12 @@ def rejection_summaries(given: Forecasts, units: Sampling, level: float) -> tupl
                 reason=None if units.plain else Message("limits.not_binomial"),
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(records)
 
 
-RECHOSEN = "bootstrap_rechosen"
+RECHOSEN = rechosen.__name__
 CRITERIA = frozenset({"youden", "closest_topleft", "cost"})
 """Those that are no metric."""
-RATES = "wilson_rates"
-NO_REPLICATES = Message("limits.few_with_both_classes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,18 +137,18 @@ def operating_points(
         The model's equal error rate with its replicates, where the run estimates it.
     """
     counts = resampled.counts
-    found = [
+    points = [
         _best(counts, criterion, drawn, units, level, cost_ratio)
         for criterion, drawn in zip(
-            criteria, resampled.optimism or [np.empty(0)] * len(criteria), strict=True
+            criteria, resampled.rechosen or [all_rechosen(())] * len(criteria), strict=True
         )
     ]
-    found.append(_equal_errors(counts, eer, level))
-    found += _at_false_positive_rates(resampled, units, level, rates.alarms)
+    points.append(_equal_errors(counts, eer, level))
+    points += _at_false_positive_rates(resampled, units, level, rates.alarms)
     precisions = resampled.precision or [np.empty(0)] * len(rates.finds)
     for recall, replicates in zip(rates.finds, precisions, strict=True):
-        found.append(_at_recall(counts, recall, replicates, units, level))
-    return tuple(found)
+        points.append(_at_recall(counts, recall, replicates, units, level))
+    return tuple(points)
 
 
 def _record(
@@ -199,7 +195,7 @@ def _where(counts: ThresholdCounts, index: int) -> Message:
 def _best(
     counts: ThresholdCounts,
     criterion: Criterion,
-    optimism: Floats,
+    drawn: Rechosen,
     units: Sampling,
     level: float,
     cost_ratio: float | None,
@@ -207,11 +203,12 @@ def _best(
     values = counts.values(criterion.value)
     index, equal = best_index(values, greater_is_better=criterion.greater_is_better)
     value = float(values[index])
-    used = optimism[~np.isnan(optimism)]
-    limits = _rechosen(counts, criterion, index, value, used, units, level)
+    chosen = at_chosen(counts, criterion.value, index, drawn, units)
+    limits = _on_fresh_examples(chosen, criterion, value, level)
     details = {"thresholds_as_good": float(equal)}
-    if len(used):
-        details["optimism"] = float(used.mean())
+    if len(chosen.optimism):
+        details["optimism"] = float(chosen.optimism.mean())
+        details["expected"] = value - details["optimism"]
     slope = _slope(counts, criterion, cost_ratio)
     text = Message(
         "operating_point.best",
@@ -222,6 +219,8 @@ def _best(
         details |= {"slope": slope, "offset": offset}
         line = "operating_point.line_below" if offset < 0 else "operating_point.line"
         text = parts(text, Message(line, slope=slope, offset=abs(offset)))
+    if limits.reason is not None and limits.low is not None:
+        text = parts(text, limits.reason)
     text = Message("operating_point.sentence", text=text)
     return _record(
         counts, index, limits, criterion=criterion.name, metric=criterion.metric, value=value, level=level,
@@ -248,44 +247,14 @@ def _what(criterion: Criterion) -> Message:
     return Message(key, metric=METRICS[criterion.metric].display.phrase)
 
 
-def _rechosen(
-    counts: ThresholdCounts,
-    criterion: Criterion,
-    index: int,
-    value: float,
-    optimism: Floats,
-    units: Sampling,
-    level: float,
-) -> Limits:
-    """Return an interval of this threshold's value on fresh examples.
-
-    In every replicate the threshold is chosen anew, and its value there compared with its value on the data: by so
-    much a chosen value flatters. The interval is the value less the quantiles of that, as in a basic bootstrap.
-    """
-    if len(optimism) < LEAST_USED:
-        return Limits(reason=NO_REPLICATES)
-    smallest, largest = sample_quantiles(optimism, [(1 - level) / 2, (1 + level) / 2])
+def _on_fresh_examples(chosen: AtChosen, criterion: Criterion, value: float, level: float) -> Limits:
+    """Return limits of this threshold's value on fresh examples, cut to the criterion's range."""
+    bounds = on_fresh_examples(chosen, value, level)
+    if bounds.low is None or bounds.high is None:
+        return Limits(reason=bounds.reason)
     least, most = criterion.range
-    low, high = (min(max(value - float(by), least), most) for by in (largest, smallest))
-    if high - low > 1e-12:
-        return Limits(low, high, RECHOSEN)
-    if not units.plain:
-        return Limits(reason=Message("limits.same_threshold"))
-    return _from_rates(counts, criterion, index, value, level)
-
-
-def _from_rates(
-    counts: ThresholdCounts, criterion: Criterion, index: int, value: float, level: float
-) -> Limits:
-    """Return limits where no replicate differs: both rates at the worse end of Wilson's interval, through the
-    definition.
-    """
-    p, n = counts.positives, counts.negatives
-    tp = wilson_limits(float(counts.found[index]), p, level)[0] * p
-    fp = wilson_limits(float(counts.wrong[index]), n, level)[1] * n
-    worse = Counts(*(np.array([one]) for one in (tp, fp, p - tp, n - fp)))
-    other = float(criterion.value(worse)[0])
-    return Limits(min(value, other), max(value, other), RATES, Message("limits.rates"))
+    low, high = (min(max(limit, least), most) for limit in (bounds.low, bounds.high))
+    return Limits(low, high, RECHOSEN, bounds.reason)
 
 
 # --- fixed points of the curve ---------------------------------------------------------------------------------------
@@ -312,7 +281,7 @@ def _at_false_positive_rates(
     resampled: CurveReplicates, units: Sampling, level: float, rates: Sequence[float]
 ) -> list[OperatingPointRecord]:
     counts, limits = resampled.counts, band(resampled, units, level)
-    found = []
+    points = []
     for fpr in rates:
         index = int(np.searchsorted(counts.fpr, fpr + 1e-12, side="right")) - 1
         value = float(np.interp(fpr, counts.fpr, counts.tpr))
@@ -324,13 +293,13 @@ def _at_false_positive_rates(
         )
         where = _where(counts, index)
         text = Message("operating_point.at_fpr", model=counts.model, rate=fpr, value=value, threshold=where)
-        found.append(
+        points.append(
             _record(
                 counts, index, of, criterion="fixed_fpr", metric="recall", value=value, level=level, text=text,
                 at=fpr,
             )
         )  # fmt: skip
-    return found
+    return points
 
 
 def _at_recall(

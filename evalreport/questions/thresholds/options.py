@@ -50,10 +50,10 @@ def shares_of(text: str | None) -> tuple[float, ...]:
     ((0.95, 0.8), (), ())
     """
     try:
-        found = tuple(dict.fromkeys(float(part) for part in (text or "").split(",")))
+        shares = tuple(dict.fromkeys(float(part) for part in (text or "").split(",")))
     except ValueError:
         return ()
-    return found if len(found) <= MOST_SHARES and all(0 < share <= 1 for share in found) else ()
+    return shares if len(shares) <= MOST_SHARES and all(0 < share <= 1 for share in shares) else ()
 
 
 MOST_THRESHOLDS = 1000
@@ -85,5 +85,5 @@ def threshold_range(text: str) -> tuple[float, ...]:
     steps = math.floor((high - low) / step + 1e-9)
     if steps > MOST_THRESHOLDS:
         raise UsageError(f"thresholds {text}: more than {MOST_THRESHOLDS} thresholds; use a larger step")
-    found = [round(low + i * step, 10) for i in range(steps + 1)]
-    return tuple(found) if found[-1] >= high - 1e-9 else (*found, round(high, 10))
+    thresholds = [round(low + i * step, 10) for i in range(steps + 1)]
+    return tuple(thresholds) if thresholds[-1] >= high - 1e-9 else (*thresholds, round(high, 10))

@@ -102,18 +102,20 @@ def _heading_of(view: View, rate: float, fixed: dict[str, OperatingPointRecord])
     order = sorted((m for m in view.models if m.id in fixed), key=lambda m: -fixed[m.id].tp)
     if not order:
         return ""
-    found = [round(fixed[m.id].tp) for m in order]
+    counts = [round(fixed[m.id].tp) for m in order]
     total = round(fixed[order[0].id].tp + fixed[order[0].id].fn)
-    known = {"rate": rate, "first": order[0].name, "found": found[0], "total": total}
+    known = {"rate": rate, "first": order[0].name, "found": counts[0], "total": total}
     if len(order) == 1:
         finding = say("finding.threshold_one", **known)
-    elif found[0] == found[-1]:
+    elif counts[0] == counts[-1]:
         finding = say("finding.threshold_same", **known)
-    elif found[1] == found[-1]:
-        finding = say("finding.threshold_two", n=len(order) - 1, rest=found[-1], last=order[-1].name, **known)
+    elif counts[1] == counts[-1]:
+        finding = say(
+            "finding.threshold_two", n=len(order) - 1, rest=counts[-1], last=order[-1].name, **known
+        )
     else:
-        finding = say("finding.threshold", low=found[-1], high=found[1], **known)
-    if found[0] != found[-1]:
+        finding = say("finding.threshold", low=counts[-1], high=counts[1], **known)
+    if counts[0] != counts[-1]:
         finding = unless_decided(view, finding, order[0], order[-1])
     return say("evidence.headed", section=say("heading.thresholds"), finding=finding)
 
@@ -166,9 +168,17 @@ def _by_criterion(view: View, models: Sequence[Model]) -> tuple[Row, ...]:
 def _at(view: View, point: OperatingPointRecord | None) -> Cell:
     if point is None:
         return Cell(numbers.MISSING)
-    found, alarms = numbers.count(point.tp), numbers.count(point.fp)
+    hits, alarms = numbers.count(point.tp), numbers.count(point.fp)
     value = f"{numbers.number(point.value)} {numbers.interval(point.low, point.high)}".strip()
-    return Cell(_threshold(view, point), f"{found} / {alarms}", below=(value,))
+    if "expected" in point.details and point.low is not None:
+        fresh = numbers.number(point.details["expected"])
+        value = say(
+            "thresholds.expect",
+            value=numbers.number(point.value),
+            expected=fresh,
+            limits=numbers.interval(point.low, point.high),
+        )
+    return Cell(_threshold(view, point), f"{hits} / {alarms}", below=(value,))
 
 
 def _threshold(view: View, point: OperatingPointRecord) -> str:

@@ -89,7 +89,6 @@ SECTIONS = (
     Section("judge", InRoom("judges")),
     Section("failures", failures.describe_failures),
     Section("slices", InRoom("slices")),
-    Section("segments", InRoom("slices", "segments_section")),
     Section("curves", InRoom("thresholds", "curves_section")),
     Section("calibration", InRoom("calibration")),
     Section("coverage", InRoom("coverage")),

@@ -178,8 +178,8 @@ def _at_another_threshold(view: View, positive: str) -> Chosen:
     asked = {r.model: r for r in results.threshold_changes if r.tp is not None}
     if asked:
         at = numbers.to_digits(next(iter(asked.values())).threshold)
-        found = {m: (r.tp or 0.0, r.fp or 0.0, r.fn or 0.0, r.tn or 0.0) for m, r in asked.items()}
-        return Chosen(say("cases.at_asked", threshold=at), say("cases.note_at_asked", threshold=at), found)
+        counts = {m: (r.tp or 0.0, r.fp or 0.0, r.fn or 0.0, r.tn or 0.0) for m, r in asked.items()}
+        return Chosen(say("cases.at_asked", threshold=at), say("cases.note_at_asked", threshold=at), counts)
     costs = [p for p in results.operating_points if p.criterion == "cost"]
     if costs:
         ratio = numbers.to_digits(float(results.options["cost_ratio"]))
@@ -190,9 +190,11 @@ def _at_another_threshold(view: View, positive: str) -> Chosen:
     points = [p for p in results.operating_points if (p.criterion, p.at) == ("fixed_fpr", rate)]
     if not points or not shares or max(shares) >= LEAST_FOUND:
         return Chosen()
-    found = _counts(points)
+    counts = _counts(points)
     most = numbers.count(max(tp for tp, *_ in own))
-    return Chosen(say("cases.at_alarms", rate=rate), say("cases.note_at_alarms", rate=rate, most=most), found)
+    return Chosen(
+        say("cases.at_alarms", rate=rate), say("cases.note_at_alarms", rate=rate, most=most), counts
+    )
 
 
 def _counts(points: Iterable[OperatingPointRecord]) -> dict[str, tuple[float, float, float, float]]:
@@ -293,8 +295,8 @@ def _fewest_and_most(view: View, wrong: dict[Model, float], n: float, kind: str,
     best, worst = min(wrong, key=lambda m: wrong[m]), max(wrong, key=lambda m: wrong[m])
     fewest, most = (numbers.count(round(wrong[m], 6)) for m in (best, worst))
     key = f"cases.{kind}_one{fits}" if best is worst else f"cases.{kind}{fits}"
-    found = say(key, best=best.name, worst=worst.name, n=numbers.count(n), fewest=fewest, most=most)
-    return unless_decided(view, found, best, worst)
+    text = say(key, best=best.name, worst=worst.name, n=numbers.count(n), fewest=fewest, most=most)
+    return unless_decided(view, text, best, worst)
 
 
 def _percent(part: float, whole: float) -> float:

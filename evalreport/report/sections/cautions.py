@@ -45,16 +45,16 @@ class Cautions:
 
 def describe_cautions(view: View) -> Cautions | None:
     """Lay out the properties found in the files, and the warnings."""
-    found = tuple(
+    warned = tuple(
         (named("found_what", f.what.replace(" ", "_"), f.what), text_of(view, f.value), text_of(view, f.why))
         for f in view.results.found
     )
     warnings = _warnings(view)
     n = n_cautions(view.results.warnings)
     checks = view.results.checks
-    if not (found or warnings or checks):
+    if not (warned or warnings or checks):
         return None
-    return Cautions(found, warnings, n, _counted(checks), _table(view, checks) if checks else None)
+    return Cautions(warned, warnings, n, _counted(checks), _table(view, checks) if checks else None)
 
 
 def _counted(checks: Sequence[CheckRecord]) -> str:

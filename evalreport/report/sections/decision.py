@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.gates.conditions import as_ratio
-from evalreport.headline import headline
+from evalreport.headline import headline, rarest_class
 from evalreport.plots.pictures import Figure
 from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.cautions import one_of_a_code
@@ -149,10 +149,10 @@ def headline_of(results: Results) -> HeadlineRecord:
 
 def _about(view: View) -> str:
     """Return the line below the headline: what was evaluated, by which metric and why; of an audit also its look."""
-    found, records = about(view), view.results.audit
+    words, records = about(view), view.results.audit
     if not records:
-        return found
-    first, *rest = found.split(" · ")
+        return words
+    first, *rest = words.split(" · ")
     return " · ".join((first, say("audit.look", look=records[0].look, run=records[0].run), *rest))
 
 
@@ -228,27 +228,31 @@ def about(view: View) -> str:
 
 def look_words(view: View) -> str:
     """Say which look this is and its level, where the comparison may be repeated."""
-    found = view.results.looks
-    if found is None:
+    looks = view.results.looks
+    if looks is None:
         return ""
-    return say("decision.look", look=found.look, looks=found.looks, level=numbers.level(found.level))
+    return say("decision.look", look=looks.look, looks=looks.looks, level=numbers.level(looks.level))
 
 
 def declared_words(view: View) -> str:
     """Say when the criteria were declared, and whether anything was changed since; nothing without criteria."""
-    found = view.results.declared
-    if found is None:
+    declared = view.results.declared
+    if declared is None:
         return ""
-    n = len(found.changed)
-    return say("decision.changed", date=found.date, n=n) if n else say("decision.declared", date=found.date)
+    n = len(declared.changed)
+    return (
+        say("decision.changed", date=declared.date, n=n)
+        if n
+        else say("decision.declared", date=declared.date)
+    )
 
 
 def _clusters(view: View) -> tuple[int, float] | None:
     """Return the number of clusters and their effective number, under ``--cluster``."""
     if not view.results.options.get("cluster"):
         return None
-    found = ((r.clusters, r.clusters_effective) for r in view.results.metrics if r.slice is None)
-    return next(((n, effective) for n, effective in found if n and effective), None)
+    records = ((r.clusters, r.clusters_effective) for r in view.results.metrics if r.slice is None)
+    return next(((n, effective) for n, effective in records if n and effective), None)
 
 
 # --- gates and cautions ---------------------------------------------------------------------------------------------
@@ -260,13 +264,14 @@ def gates_of(view: View) -> list[Gate]:
     for gate in sorted(view.results.gates, key=lambda gate: OUTCOMES.index(gate.outcome)):
         parts = COMPARISON.fullmatch(as_ratio(gate.gate))
         subject, sign, bar = (gate.gate, "", "") if parts is None else parts.groups()
-        found = "" if gate.value is None else numbers.to_digits(gate.value, 4)
-        if gate.outcome != "pass" and None not in (gate.value, gate.low, gate.high):
-            found = _with_limits(gate)
+        value_text = "" if gate.value is None else numbers.to_digits(gate.value, 4)
+        if None not in (gate.value, gate.low, gate.high):
+            value_text = _with_limits(gate)
         # Models are called as in the condition that was typed, so that it can be typed again.
+        bar = numbers.count(int(bar)) if bar.isdigit() else bar
         bar = visible(f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
         word, text = named("gate", gate.outcome), text_of(view, gate.text)
-        gates.append(Gate(gate.outcome, word, visible(subject), found, bar, text, gate.exploratory))
+        gates.append(Gate(gate.outcome, word, visible(subject), value_text, bar, text, gate.exploratory))
     return gates
 
 
@@ -334,12 +339,12 @@ def _cautions(view: View) -> dict[str, str]:
 
 def _crossings(view: View) -> list[str]:
     """Return what the first model's verdicts say of curves that cross: no model is then ahead everywhere."""
-    found = []
+    crossings = []
     for model in leading(view)[1:2] if view.results.baseline is None else ():
         record = verdict_between(view, view.models[0].id, model.id)
         parts = joined(record.text) if record is not None else ()
-        found += [text_of(view, part) for part in parts if coded(part)[0] in OF_CROSSINGS]
-    return found
+        crossings += [text_of(view, part) for part in parts if coded(part)[0] in OF_CROSSINGS]
+    return crossings
 
 
 def _about_others(view: View, warning: WarningRecord) -> bool:
@@ -354,8 +359,8 @@ def _about_others(view: View, warning: WarningRecord) -> bool:
 
 def _settle(view: View) -> str:
     """Say how many examples would settle the foremost open pair; nothing where none is open."""
-    found = _open(view)
-    return "" if found is None else _needed(view, *found[:3], metric=found[3])
+    open_pair = _open(view)
+    return "" if open_pair is None else _needed(view, *open_pair[:3], metric=open_pair[3])
 
 
 def _open(view: View) -> tuple[Model, Model, VerdictRecord, str] | None:
@@ -375,8 +380,8 @@ def _open(view: View) -> tuple[Model, Model, VerdictRecord, str] | None:
 
 def second_look_words(view: View) -> str:
     """Say what another look at more examples costs where none was declared; nothing where no pair is open."""
-    results, found = view.results, _open(view)
-    detectable = None if found is None else found[2].detectable
+    results, open_pair = view.results, _open(view)
+    detectable = None if open_pair is None else open_pair[2].detectable
     if results.looks is not None or results.audit or results.history or detectable is None:
         return ""  # an audit counts its own looks
     if detectable.second_look is None or detectable.needed is None:
@@ -400,8 +405,8 @@ def _foremost_open(view: View, models: Sequence[Model]) -> tuple[Model, Model, V
 
 def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: str) -> str:
     """Say how many examples would show the observed difference, or which difference these examples would show."""
-    found = record.detectable
-    if found is None:
+    detectable = record.detectable
+    if detectable is None:
         return ""
     clusters = _clusters(view)
     pair = {
@@ -411,24 +416,35 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         "n": numbers.count(view.results.n),
         "clusters": "" if clusters is None else numbers.count(clusters[0]),
     }
-    if found.needed is not None and found.needed > OUT_OF_REACH * _drawn(view, found.unit, clusters):
-        far = say(
+    gap = numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2)
+    if detectable.needed is not None and detectable.needed > OUT_OF_REACH * _drawn(
+        view, detectable.unit, clusters
+    ):
+        far = _of_a_rare_class(view, detectable, pair, gap) or say(
             "decision.settle_out_of_reach",
             **pair,
-            needed=numbers.rounded_count(found.needed),
-            unit=say(f"decision.unit_{found.unit}"),
-            gap=numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2),
+            needed=numbers.rounded_count(detectable.needed),
+            unit=say(
+                f"decision.unit_{detectable.unit if detectable.of_each is None else 'two_sets'}"
+            ),
+            gap=gap,
         )
-        return " ".join(filter(None, (far, _cost_of_a_look(view, found))))
-    if found.needed is not None:
-        within = say(
-            f"decision.settle_{'questions' if found.unit == 'examples' and at_each(view) else found.unit}",
+        return " ".join(filter(None, (far, _cost_of_a_look(view, detectable))))
+    if detectable.needed is not None:
+        unit: str = detectable.unit
+        if detectable.unit == "examples" and at_each(view):
+            unit = "questions"
+        if detectable.of_each is not None:
+            unit = "two_sets"
+            pair |= _of_each(detectable.of_each, first=record.about[0] == a.id)
+        within = _of_a_rare_class(view, detectable, pair, gap) or say(
+            f"decision.settle_{unit}",
             **pair,
-            needed=numbers.count(found.needed),
-            gold="" if found.gold is None else numbers.count(found.gold),
-            gap=numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2),
+            needed=numbers.count(detectable.needed),
+            gold="" if detectable.gold is None else numbers.count(detectable.gold),
+            gap=gap,
         )
-        return " ".join(filter(None, (within, _cost_of_a_look(view, found))))
+        return " ".join(filter(None, (within, _cost_of_a_look(view, detectable))))
     key = _by_units(
         view,
         "decision.settle_detectable",
@@ -436,7 +452,27 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         "decision.settle_detectable_scores",
     )
     key = key if clusters is None else "decision.settle_detectable_clusters"
-    return say(key, **pair, size=numbers.to_digits(found.difference, 2))
+    if view.results.options.get("join") == "independent" and clusters is None:
+        key = "decision.settle_detectable_two_sets"
+    return say(key, **pair, size=numbers.to_digits(detectable.difference, 2))
+
+
+def _of_each(sizes: tuple[int, int], *, first: bool) -> dict[str, str]:
+    """Return the examples of each test set; ``first``: the pair is named in the order of the sizes."""
+    of_a, of_b = sizes if first else sizes[::-1]
+    return {"of_a": numbers.count(of_a), "of_b": numbers.count(of_b)}
+
+
+def _of_a_rare_class(view: View, detectable: DetectableRecord, pair: Mapping[str, str], gap: str) -> str:
+    """Say how many examples, and how many of a rare class among them, are needed; empty where no class limits."""
+    rare = rarest_class(view.results)
+    if rare is None or detectable.needed is None or detectable.unit != "examples" or detectable.of_each:
+        return ""
+    label, n = rare
+    events = detectable.needed * n / view.results.n
+    return say(
+        "decision.settle_rare", **pair, needed=detectable.needed, events=events, label=visible(label), gap=gap
+    )
 
 
 def _cost_of_a_look(view: View, found: DetectableRecord) -> str:
@@ -458,7 +494,7 @@ def _drawn(view: View, unit: str, clusters: tuple[int, float] | None) -> float:
 
 
 def _observed(view: View, a: Model, b: Model, metric: str) -> float | None:
-    found = conflict(view)
-    key = view.primary if not metric or found is None else found.key
+    pair = conflict(view)
+    key = view.primary if not metric or pair is None else pair.key
     record = comparison_between(view, key, a.id, b.id)
     return None if record is None else record.difference

@@ -107,8 +107,8 @@ def _test(view: View, name: str, decides: bool) -> Method:
         ("here", holds_here(view, name)),
         ("source", str(known.source)),
     ]
-    found = tuple((say(f"methods.{title}"), text) for title, text in lines if text)
-    return Method(label_of("test", name), summary_of("test", name), found)
+    parts = tuple((say(f"methods.{title}"), text) for title, text in lines if text)
+    return Method(label_of("test", name), summary_of("test", name), parts)
 
 
 def why_chosen(view: View, test: str) -> str:
@@ -158,10 +158,10 @@ def _of_numbers(view: View, test: str, records: list[ComparisonRecord]) -> Itera
 
 
 def _discordant(view: View) -> Iterator[str]:
-    found = [r.only_a + r.only_b for r in view.results.agreement]
-    if found:
-        enough = min(found) >= FEW_DISCORDANT
-        yield say("reasons.discordant" if enough else "reasons.discordant_few", many=count_range(found))
+    counts = [r.only_a + r.only_b for r in view.results.agreement]
+    if counts:
+        enough = min(counts) >= FEW_DISCORDANT
+        yield say("reasons.discordant" if enough else "reasons.discordant_few", many=count_range(counts))
 
 
 def _class_sizes(view: View) -> Iterator[str]:
@@ -184,16 +184,16 @@ def _examples(view: View) -> Iterator[str]:
 
 def _clusters(view: View) -> Iterator[str]:
     """Say how many clusters of equal size they count as; where ids repeat that is the number of examples."""
-    found = [r.clusters_effective for r in view.results.metrics if r.slice is None and r.clusters_effective]
-    if found:
-        enough = found[0] >= FEW_CLUSTERS
-        yield say("reasons.groups" if enough else "reasons.groups_few", number=numbers.number(found[0], 1))
+    sizes = [r.clusters_effective for r in view.results.metrics if r.slice is None and r.clusters_effective]
+    if sizes:
+        enough = sizes[0] >= FEW_CLUSTERS
+        yield say("reasons.groups" if enough else "reasons.groups_few", number=numbers.number(sizes[0], 1))
 
 
 def _weights(view: View) -> Iterator[str]:
-    found = [r.n_effective for r in view.results.metrics if r.slice is None and r.n_effective]
-    if found:
-        yield say("reasons.effective", number=numbers.number(found[0], 1))
+    sizes = [r.n_effective for r in view.results.metrics if r.slice is None and r.n_effective]
+    if sizes:
+        yield say("reasons.effective", number=numbers.number(sizes[0], 1))
 
 
 _LARGE_SAMPLES = _discordant

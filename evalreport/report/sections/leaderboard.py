@@ -197,8 +197,8 @@ def conflict(view: View) -> Conflict | None:
     best = max(known, key=lambda m: (sign * values[m], -m.index))
     behind = []
     for model in known:
-        found = second_between(view, best.id, model.id)
-        if found is not None and found.verdict == "better":
+        second = second_between(view, best.id, model.id)
+        if second is not None and second.verdict == "better":
             behind.append((model, abs(values[best] - values[model])))
     behind.sort(key=lambda pair: -pair[1])
     return Conflict(key, best, tuple(behind)) if behind else None
@@ -251,8 +251,8 @@ def named_metrics(view: View) -> tuple[MetricKey, ...]:
         for warning in results.warnings:
             if warning.code == "metrics_disagree" and contenders & set(warning.about):
                 spelled += warning.about[2:]
-    found = dict.fromkeys(find_key(name, keys) for name in spelled)
-    return tuple(key for key in found if key in keys[1:] and key in filled)[:MOST_NAMED]
+    keys_of = dict.fromkeys(find_key(name, keys) for name in spelled)
+    return tuple(key for key in keys_of if key in keys[1:] and key in filled)[:MOST_NAMED]
 
 
 def reference_model(view: View) -> Model | None:
@@ -403,13 +403,13 @@ def _primary_panel(
     if reference is None:
         return _against_rule(view)
     sign = 1 if view.greater_is_better else -1
-    found = _differences(view, shown, view.primary, reference, view.results.verdicts, sign)
+    differences = _differences(view, shown, view.primary, reference, view.results.verdicts, sign)
     key = "leaderboard.gap_baseline" if view.results.baseline is not None else "leaderboard.gap"
     heading = say(key, metric=view.primary_label, model=reference.name)
     rule, rule_text = _majority(view, reference)
     return (
         _panel(
-            heading, view.primary_label, found, reference,
+            heading, view.primary_label, differences, reference,
             digits=difference_digits(view, view.primary), margin=margin_of(view), letter=letter,
             rule=None if rule is None else sign * rule, rule_text=rule_text,
             best="leaderboard.best" if view.results.baseline is None else "leaderboard.baseline",
@@ -467,20 +467,20 @@ def _differences(
     sign: int,
 ) -> list[tuple[Model, Difference]]:
     """Return each model's difference from the reference, with the limits of its verdict."""
-    found = []
+    differences = []
     for model in shown:
         record = comparison_between(view, key, model.id, reference.id)
         verdict = verdict_between(view, model.id, reference.id, verdicts)
         if record is None or record.difference is None:
-            found.append((model, Difference(None)))
+            differences.append((model, Difference(None)))
             continue
         low, high = (record.low, record.high) if verdict is None else (verdict.low, verdict.high)
         if sign < 0:
             low, high = (None if end is None else -end for end in (high, low))
         behind = verdict is not None and verdict.verdict == "worse"
         cut = verdict is not None and is_cut(verdict)
-        found.append((model, Difference(sign * record.difference, low, high, behind, cut)))
-    return found
+        differences.append((model, Difference(sign * record.difference, low, high, behind, cut)))
+    return differences
 
 
 def _majority(view: View, reference: Model) -> tuple[float | None, str]:

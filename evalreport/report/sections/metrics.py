@@ -245,16 +245,16 @@ def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -
     """Lay out tests side by side, those that lead on a metric first."""
     names = list(dict.fromkeys(r.test for r in sorted(records, key=lambda r: not r.recommended) if r.test))
 
-    found: dict[tuple[MetricKey, str, str | None], list[ComparisonRecord]] = {}
+    tests: dict[tuple[MetricKey, str, str | None], list[ComparisonRecord]] = {}
     for record in records:
-        found.setdefault((key_of(record), record.a, record.b), []).append(record)
+        tests.setdefault((key_of(record), record.a, record.b), []).append(record)
     place = {model.id: i for i, model in enumerate(view.models)}
 
     def order(own: list[ComparisonRecord]) -> tuple[tuple[bool, int], list[int]]:
         """Order metrics as in the table of all, pairs by the ranks of both models."""
         return _metric_order(view, own[0]), sorted(place.get(name or "", 0) for name in (own[0].a, own[0].b))
 
-    pairs = sorted(found.values(), key=order)
+    pairs = sorted(tests.values(), key=order)
     left = len(pairs) - MOST_TEST_ROWS
     if left > 0:
         note += f" {say('metrics.more_tests', n=left)}"

@@ -43,18 +43,18 @@ class Task:
 
     def is_decided(self, a: str, b: str) -> bool:
         """Return whether two models are decided within this task."""
-        found = self.verdicts.get((a, b)) or self.verdicts.get((b, a))
-        return found is not None and found.verdict in ("better", "worse")
+        verdict = self.verdicts.get((a, b)) or self.verdicts.get((b, a))
+        return verdict is not None and verdict.verdict in ("better", "worse")
 
     @property
     def decided(self) -> list[tuple[float, str, str]]:
         """The decided pairs: size of the difference, the better and the worse model."""
-        found = []
+        pairs = []
         for (a, b), verdict in self.verdicts.items():
             if verdict.verdict in ("better", "worse"):
                 better, worse = (a, b) if verdict.verdict == "better" else (b, a)
-                found.append((abs(verdict.difference or 0.0), better, worse))
-        return found
+                pairs.append((abs(verdict.difference or 0.0), better, worse))
+        return pairs
 
 
 def describe(view: View) -> Tables | None:
@@ -92,8 +92,8 @@ def _note(view: View, shown: int, total: int) -> str:
 
 def summary_line(view: View) -> str:
     """Return the section's finding in one line; nothing where there is no such section."""
-    found = describe(view)
-    return "" if found is None else f"{say('suite.summary', finding=found.heading)} {found.text}".strip()
+    tasks = describe(view)
+    return "" if tasks is None else f"{say('suite.summary', finding=tasks.heading)} {tasks.text}".strip()
 
 
 def _task(view: View, name: str, sign: int) -> Task:

@@ -111,6 +111,23 @@ def test_a_power_law_is_found_and_carried_to_twice_the_size() -> None:
     assert found.high - found.low < 0.04
 
 
+def test_an_extrapolation_allows_for_a_curve_that_levels_off() -> None:
+    """0.1 + 0.25 exp(-n / 150) + 0.02 / log n is no power law, and nearly flat from 800 on: 0.1027 at 1,600.
+
+    The law alone goes on falling: its own limits were 0.050 and 0.103.
+    """
+    shares = [0.1 + 0.25 * np.exp(-n / 150) + 0.02 / np.log(n) for n in (50, 100, 200, 400, 800)]
+    curve_of = points(shares, seed=2, n=400)
+    found = extrapolated("m", "error_rate", curve_of, level=0.95, seed=0)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= 0.1 + 0.02 / np.log(1600) <= found.high
+    # An error that falls no further, with its own normal limit: 37 of 400 are wrong at 800.
+    assert float(curve_of[-1].losses.sum()) == 37
+    assert found.high >= 0.0925 + 1.9 * (0.0925 * 0.9075 / 400) ** 0.5 > 0.12
+    assert found.low < 0.050
+
+
 def test_the_need_for_data_follows_from_the_declared_margin() -> None:
     """The size at which the law lies below its value at 1,600 by the margin; never where it levels off before."""
     curve_of = points([0.05 + 2 * n**-0.7 for n in SIZES])

@@ -57,6 +57,7 @@ def test_accuracy_is_decided_by_mcnemar_and_holm() -> None:
     assert adjusted == pytest.approx([2 * small, max(2 * small, large)], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_verdict_its_limits_and_the_caution_agree() -> None:
     """A model is better than the rule just where its limits are above 0; the caution names the others."""
     seen = set()

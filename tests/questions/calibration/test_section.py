@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 
 import evalreport
 from evalreport.questions.calibration import section as calibration
@@ -21,6 +22,7 @@ def heading_of(results: Results) -> str:
     return section.heading.removeprefix("Calibration: ")
 
 
+@pytest.mark.slow
 def test_miscalibration_is_said_with_its_size_by_one_test():
     """Odds of 1.5 at 4 % prevalence are too high; probabilities drawn to one half are underconfident."""
     random = np.random.default_rng(4)
@@ -144,6 +146,7 @@ def animals(k: int = 4, n: int = 3000, **options: object) -> Results:
     return evalreport.evaluate(models, metrics="log_loss", resamples=50, **options)
 
 
+@pytest.mark.slow
 def test_several_classes_are_judged_class_by_class():
     """The heading names model and class; deciles of risk and parts are of the largest probability."""
     section = calibration.describe(view_of(animals()))
@@ -170,6 +173,7 @@ def test_the_largest_factor_leads_whether_too_high_or_too_low():
     assert heading_of(results).startswith("sharp on “c2” is too low: ")
 
 
+@pytest.mark.slow
 def test_of_many_classes_the_most_doubtful_have_curves():
     """12 classes: three with a curve and its band, among them the one that is off; every class has its record."""
     results = animals(12)
@@ -181,6 +185,7 @@ def test_of_many_classes_the_most_doubtful_have_curves():
     assert sum(r.mcb_expected is not None for r in records) == 4
 
 
+@pytest.mark.slow
 def test_the_class_in_the_heading_has_a_curve():
     """The rare class is furthest off, but has few examples: the p-values of four frequent ones are smaller."""
     random = np.random.default_rng(5)
@@ -204,6 +209,7 @@ def test_the_class_in_the_heading_has_a_curve():
     assert {None, "c7"} <= with_curve
 
 
+@pytest.mark.slow
 def test_none_of_several_classes_is_off():
     """A calibrated model alone: no class of four."""
     random = np.random.default_rng(9)

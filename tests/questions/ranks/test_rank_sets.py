@@ -107,6 +107,7 @@ def test_of_a_suite_ranks_are_of_the_mean_over_tasks() -> None:
     assert {r.may_be_best_sharp for r in found} == {None}
 
 
+@pytest.mark.slow
 def test_the_best_of_equal_models_is_kept_with_its_level() -> None:
     """Of four equal models a given one is left out in 5 % of 80 data sets; in 12 or more with chance 0.0006."""
     rng = np.random.default_rng(10)

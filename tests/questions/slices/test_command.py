@@ -102,6 +102,7 @@ def test_bad_usage_ends_with_one_message(
     assert not Path("evalreport-out").exists()
 
 
+@pytest.mark.slow
 def test_the_same_bytes_twice(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Slices have no figure that depends on anything but inputs and options."""
     words = ["run", models, "-q", "--resamples", "50", "--slice", "sex", "--slice", "age", "-f", "json", "-o"]

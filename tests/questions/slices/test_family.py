@@ -79,6 +79,7 @@ def flags(successes: Any, sizes: Any) -> list[bool]:
     return [p is not None and p <= 1 - 0.95 for p in (t.p_adjusted for t in tested.values())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "rate"),
     [([60] * 40, 0.9), ([60] * 40, 0.97), (np.geomspace(2, 400, 20).astype(int), 0.9)],
@@ -124,6 +125,7 @@ def test_without_correction_each_slice_is_asked_by_itself() -> None:
     assert large_enough(made, Options())[0].small == NO_OUTCOME
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["f1", "rmse", "roc_auc"])
 def test_values_that_are_no_proportions_keep_the_rate_too(metric: str) -> None:
     """Twenty slices of 40 under the null, 30 data sets: Welch's t by itself flags in a fifth to a half of them.

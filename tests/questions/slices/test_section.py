@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import evalreport
 from evalreport.questions.slices import section
@@ -28,9 +29,9 @@ def test_the_worst_slice_is_on_top_and_right_is_better():
     content = section.describe(view_of(flagged_results()))
     assert content is not None
     (column,) = content.columns
-    table, scale = column.table, column.table.columns[1].scale
+    table, scale = column.table, column.table.columns[3].scale
     assert [table.rows[place].label.value for place in (0, -1)] == ["u", "s"]
-    worst = table.rows[0].cells[1]
+    worst = table.rows[0].cells[3]
     assert worst.mark.index == 0
     assert worst.low < worst.at < worst.low + worst.width < scale.zero
     assert all(0 <= at <= 100 for at, _ in scale.ticks)
@@ -49,7 +50,7 @@ def test_of_a_loss_the_gap_is_turned():
     assert content is not None
     (column,) = content.columns
     assert column.table.rows[0].label.value == "u"
-    assert column.table.rows[0].cells[1].at < column.table.columns[1].scale.zero
+    assert column.table.rows[0].cells[2].at < column.table.columns[2].scale.zero
 
 
 def test_the_section_says_what_was_tested_and_what_was_found():
@@ -64,10 +65,10 @@ def test_the_section_says_what_was_tested_and_what_was_found():
     assert "None of them differs" not in content.note
     assert content.heading.startswith("Slices: outcome of m")
     assert " for group = u, " in content.heading
-    assert "s: too small: no outcome of this size could reach the level." in column.table.note
+    assert "† Too small to be judged: s (no outcome of this size could reach the level)." in column.table.note
     by_name = {row.label.value: row for row in column.table.rows}
-    assert [cell.beside for cell in by_name["u"].cells[3:]] == ["worse", "worse"]
-    assert by_name["s"].label.note == "too small: no outcome of this size could reach the level"
+    assert [cell.beside for cell in by_name["u"].cells[1:3]] == ["worse", "worse"]
+    assert by_name["s"].label.note == "no outcome of this size could reach the level"
     assert (by_name["u"].cells[0].value, by_name["s"].cells[0].value) == ("100", "2")
     assert len(column.details[0].rows) == 8
 
@@ -80,7 +81,7 @@ def test_where_none_differs_the_section_says_so():
     assert content is not None
     assert "3 comparisons of a slice with the rest, on outcome" in content.note
     assert "None differs by these tests" in content.note
-    assert content.heading == "Slices: no slice is shown to differ"
+    assert content.heading == "Slices: no slice is shown to differ from the rest"
     leak = WarningRecord(code="trained_on_test", text="leaked", level="blocker")
     blocked = dataclasses.replace(plain, warnings=(leak,))
     said = section.describe(view_of(blocked))
@@ -104,7 +105,7 @@ def test_summary_names_flagged_slices_in_one_line(tmp_path: Path):
     assert line.startswith("Slices that differ from the other examples on outcome: group = u (worse for m")
     plain = run(answers({"a": [1, 0] * 60}, g=["u", "u", "v", "v"] * 30), slices=["g"])
     assert section.summary_line(view_of(plain)) == (
-        "Slices: none of 2 tests shows a difference; smaller ones may exist."
+        "Slices: none is shown to differ from the other examples (one test); smaller differences may exist."
     )
 
 
@@ -142,6 +143,7 @@ def test_the_words_never_say_more_than_the_test():
         assert not re.search(r"significan|equal|same|no difference", text)
 
 
+@pytest.mark.slow
 def test_forty_slices_and_many_models_are_written(tmp_path: Path):
     """Forty long names and seven models; their PDF is among the system tests."""
     random = np.random.default_rng(5)

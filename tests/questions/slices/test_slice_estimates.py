@@ -47,6 +47,7 @@ def test_values_of_a_slice_are_those_of_its_rows_alone(layout):
             assert record.n == alone[key].n, key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["test-set", "bootstrap", "seeds", "datasets"])
 def test_intervals_of_a_slice_are_those_of_its_rows_alone(layout):
     """Every interval, bootstrap included, equals that of a run on the rows: slices are drawn from by themselves."""
@@ -82,6 +83,7 @@ def test_over_folds_the_intervals_by_example_are_those_of_the_rows_alone(layout)
     assert compared > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"cluster": "site"}, {"weight": "w"}, {"fixed_class_counts": True}])
 def test_clusters_weights_and_fixed_classes_hold_within_slices(options):
     """The units of a slice are those of its rows: the same intervals as in a run on them."""
@@ -150,6 +152,7 @@ def test_pairs_within_a_slice_are_compared_as_on_its_rows_alone():
         assert dataclasses.replace(mine, **same) == dataclasses.replace(other, **same)
 
 
+@pytest.mark.slow
 def test_another_slice_changes_no_figure():
     """What is sliced by beside a column moves none of its figures, nor those of the whole."""
     source = with_groups(predictions("test-set"))
@@ -160,6 +163,7 @@ def test_another_slice_changes_no_figure():
     assert [r for r in one.metrics if r.slice is None] == [r for r in both.metrics if r.slice is None]
 
 
+@pytest.mark.slow
 def test_large_slices_of_very_many_rows_are_resampled_from_bins_as_the_whole_is():
     """Above 200,000 rows: bootstrap errors of a slice agree with influence values, within Monte Carlo error."""
     random = np.random.default_rng(12)

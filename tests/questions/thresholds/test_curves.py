@@ -161,6 +161,7 @@ def test_a_cost_ratio_makes_the_warning_one():
     assert (level(), level(cost_ratio=2.0)) == ("info", "caution")
 
 
+@pytest.mark.slow
 def test_hostile_names_are_harmless(tmp_path):
     """A model's name that is mark-up or a formula stands as text in the page, in sentences and drawings."""
     from evalreport.options import OutputOptions

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure as Canvas
 
 import evalreport
@@ -50,6 +51,7 @@ def test_the_sections_say_what_the_results_hold():
     assert not {s.name for s in describe(view_of(labels))} & {"thresholds", "gains"}
 
 
+@pytest.mark.slow
 def test_many_models_are_cut_and_said():
     """Of 14 models at most four are named beside their curves; of 91 sentences six stand, the rest is counted."""
     truth, scores = two_normals(40)

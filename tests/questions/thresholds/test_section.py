@@ -66,6 +66,7 @@ def test_what_is_no_list_of_shares_is_refused(text: str) -> None:
         ThresholdOptions(finds=text).check_ranges()
 
 
+@pytest.mark.slow
 def test_a_list_of_many_models_is_cut_and_says_so() -> None:
     """Of seven models the first six have every criterion; the compared columns have all."""
     random = np.random.default_rng(8)

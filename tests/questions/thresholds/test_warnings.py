@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.samples.warnings import evaluate, given, probabilities
 
 
+@pytest.mark.slow
 def test_curves_cross():
     """One model ranks half of the positives first, the other half of the negatives last: their curves cross.
 

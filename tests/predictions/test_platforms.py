@@ -258,3 +258,189 @@ def test_lists_of_scores_that_are_no_probabilities_are_refused(refused: Callable
     error = refused("m.csv", text)
     assert "no probabilities" in error.problem
     assert "p_<label>" in (error.remedy or "")
+
+
+P2 = [round(float(p), 3) for p in np.random.default_rng(8).random(N)]
+OTHER = [1 - code for code in LABELS]
+
+MORE_LAYOUTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "Amazon ML": ({"id": IDS, "trueLabel": TRUE, "bestAnswer": LABELS, "p_1": P1, "p_0": P0}, BY_CODES),
+    "BigQuery ML": ({"id": IDS, "churn": TRUE, "predicted_churn": LABELS, "p_1": P1, "p_0": P0}, BY_CODES),
+    "CatBoost": (
+        {
+            "SampleId": IDS,
+            "Label": TRUE,
+            "Probability:Class=0": P0,
+            "Probability:Class=1": P1,
+            "Class": LABELS,
+        },
+        BY_CODES,
+    ),
+    "Dataiku": ({"id": IDS, "target": TRUE, "proba_0": P0, "proba_1": P1, "prediction": LABELS}, BY_CODES),
+    "DataRobot": (
+        {
+            "row_id": IDS,
+            "bad": TRUE,
+            "bad_1_PREDICTION": P1,
+            "bad_0_PREDICTION": P0,
+            "bad_PREDICTION": LABELS,
+            "THRESHOLD": [0.35] * N,
+            "POSITIVE_CLASS": [1] * N,
+        },
+        BY_CODES,
+    ),
+    "PyCaret": (
+        {
+            "id": IDS,
+            "target": TRUE,
+            "prediction_label": LABELS,
+            "prediction_score_0": P0,
+            "prediction_score_1": P1,
+        },
+        BY_CODES,
+    ),
+    "SPSS": ({"ID": IDS, "target": TRUE, "PRE_1": P1, "PGR_1": LABELS}, BY_CODES),
+    "Vertex AI": (
+        {"id": IDS, "deposit": TRUE, "y_pred": LABELS, "deposit_1_scores": P1, "deposit_0_scores": P0},
+        BY_CODES,
+    ),
+    "scikit-learn's users": ({"id": IDS, "y_true": TRUE, "y_pred": LABELS, "y_pred_proba": P1}, BY_CODES),
+}
+
+
+@pytest.mark.parametrize("layout", MORE_LAYOUTS)
+def test_further_platforms_columns_are_read_as_the_standard_ones(layout: str, tmp_path: Path) -> None:
+    """Names that other columns of the file explain."""
+    table, standard = MORE_LAYOUTS[layout]
+    assert arrays(er.load(in_form("csv", table, tmp_path))) == arrays(
+        er.load(in_form("pandas", standard, tmp_path))
+    )
+
+
+def test_weka_calls_the_confidence_in_the_label_prediction(tmp_path: Path) -> None:
+    """It ranks as the probability of the positive class does, once it is turned; AUC by scikit-learn."""
+    from sklearn.metrics import roc_auc_score
+
+    confidence = [max(p, 1 - p) for p in P1]
+    labels = [int(p >= 0.5) for p in P1]
+    table = {
+        "inst#": IDS,
+        "actual": [f"{code + 1}:{word}" for code, word in zip(TRUE, words(TRUE), strict=True)],
+        "predicted": [f"{code + 1}:{word}" for code, word in zip(labels, words(labels), strict=True)],
+        "error": ["+" if a != b else "" for a, b in zip(TRUE, labels, strict=True)],
+        "prediction": confidence,
+    }
+    read = er.load(in_form("csv", table, tmp_path))
+    score = read.models[0].score
+    assert score is not None
+    assert roc_auc_score(TRUE, score) == pytest.approx(roc_auc_score(TRUE, P1), abs=1e-12)
+
+
+RIVALS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "outcomes": ({"id": IDS, "correct": TRUE, "passed": LABELS}, "outcome", "passed"),
+    "scores": ({"id": IDS, "y_true": TRUE, "y_score": P1, "decision": P2}, "score", "decision"),
+    "models": (
+        {"id": IDS, "y_true": TRUE, "y_pred": LABELS, "algorithm": ["a"] * N, "system": ["linux"] * N},
+        "model",
+        "algorithm",
+    ),
+    "probabilities": ({"id": IDS, "y_true": TRUE, "proba": P1, "probability": P2}, "p_1", "probability"),
+    "of a class": ({"id": IDS, "y_true": TRUE, "prob_1": P1, "proba_1": P2}, "p_1", "proba_1"),
+    "by platforms": ({"id": IDS, "y_true": TRUE, "prob.1": P1, "probability_1": P2}, "p_1", "prob.1"),
+    "true values": ({"id": IDS, "target": TRUE, "label": OTHER, "y_pred": LABELS}, "y_true", "target"),
+    "ids": ({"row_id": IDS, "index": list(range(N)), "y_true": TRUE, "y_pred": LABELS}, "id", "row_id"),
+    "predictions": ({"id": IDS, "y_true": TRUE, "predicted": LABELS, "yhat": OTHER}, "y_pred", "predicted"),
+}
+
+
+@pytest.mark.parametrize("kind", RIVALS)
+def test_two_columns_that_could_be_one_are_refused_and_both_are_named(kind: str, tmp_path: Path) -> None:
+    """Whatever the column is; once the right one has its standard name, the file is read."""
+    table, standard, right = RIVALS[kind]
+    with pytest.raises(InputError) as caught:
+        er.load(in_form("csv", table, tmp_path))
+    assert "could both be" in caught.value.problem
+    assert f"'{right}'" in caught.value.problem
+    er.load(
+        in_form("csv", {standard if name == right else name: own for name, own in table.items()}, tmp_path)
+    )
+
+
+def test_rivals_that_say_the_same_are_no_question(tmp_path: Path) -> None:
+    """True is 1, and a probability given twice is one."""
+    judged = {"id": IDS, "correct": TRUE, "passed": [bool(code) for code in TRUE]}
+    assert er.load(in_form("csv", judged, tmp_path)).task == "outcome"
+    twice = {"id": IDS, "y_true": TRUE, "proba": P1, "probability": P1}
+    assert er.load(in_form("csv", twice, tmp_path)).models[0].proba is not None
+
+
+def test_a_text_in_p_does_not_hide_the_probability(tmp_path: Path) -> None:
+    """Of several names the one is taken whose values are probabilities."""
+    table = {"id": IDS, "y_true": TRUE, "p": ["north"] * N, "probability": P1}
+    read = er.load(in_form("csv", table, tmp_path))
+    assert read.models[0].proba is not None
+    assert read.models[0].proba[:, 1].tolist() == P1
+
+
+def test_labels_under_an_unknown_name_beside_probabilities_are_not_made_anew(tmp_path: Path) -> None:
+    """They follow the probabilities, at another threshold than 0.5: renamed as advised, they are used."""
+    table = {"id": IDS, "y_true": TRUE, "p_1": P1, "final_result": LABELS}
+    with pytest.raises(InputError) as caught:
+        er.load(in_form("csv", table, tmp_path))
+    assert "rename 'final_result' y_pred" in (caught.value.remedy or "")
+    followed = er.load(
+        in_form("csv", {"y_pred" if n == "final_result" else n: v for n, v in table.items()}, tmp_path)
+    )
+    assert followed.models[0].y_pred is not None
+    assert followed.models[0].y_pred.tolist() == LABELS
+    other = er.load(in_form("csv", table, tmp_path), options=Options(threshold=0.5))
+    assert other.models[0].y_pred is not None
+    assert other.models[0].y_pred.tolist() == [int(p >= 0.5) for p in P1]
+
+
+def test_a_flag_that_follows_the_probabilities_is_said(tmp_path: Path) -> None:
+    """Under a name that says nothing it may be the user's own."""
+    read = er.load(in_form("csv", {"id": IDS, "y_true": TRUE, "p_1": P1, "high_risk": LABELS}, tmp_path))
+    (said,) = [w for w in read.warnings if w.code == "look_alike_column"]
+    assert said.about == ("high_risk",)
+    assert "name it y_pred" in str(said.text)
+    assert list(read.metadata) == ["high_risk"]
+
+
+def test_a_column_that_does_not_follow_them_is_metadata(tmp_path: Path) -> None:
+    """Codes of another kind, and the truth itself once more."""
+    flags = [k % 2 for k in range(N)]
+    table = {
+        "id": IDS,
+        "y_true": TRUE,
+        "p_1": [0.1 + 0.8 * code + 0.01 * (k % 7) for k, code in enumerate(TRUE)],
+    }
+    read = er.load(in_form("csv", {**table, "class_flag": flags, "class_again": TRUE}, tmp_path))
+    assert "look_alike_column" not in {w.code for w in read.warnings}
+    assert set(read.metadata) == {"class_flag", "class_again"}
+
+
+def test_a_column_that_is_called_like_a_probability_is_named(tmp_path: Path) -> None:
+    """Never silently metadata; a problem is no probability."""
+    table = {"id": IDS, "y_true": TRUE, "y_pred": LABELS, "model_prob": P1, "problem": P2}
+    read = er.load(in_form("csv", table, tmp_path))
+    (said,) = [w for w in read.warnings if w.code == "look_alike_column"]
+    assert said.about == ("model_prob",)
+    assert "p_<label>" in str(said.text)
+
+
+def test_a_judgement_called_otherwise_is_asked_about(
+    refused: Callable[..., InputError], tmp_path: Path
+) -> None:
+    """Beside answers without true labels; the option that the message names reads it."""
+    error = refused("m.csv", "id,prediction,is_correct\na,Paris,1\nb,Rome,0\nc,Bern,1\n")
+    assert "pass --outcome is_correct" in (error.remedy or "")
+    assert er.load(tmp_path / "m.csv", options=Options(outcome="is_correct")).task == "outcome"
+
+
+def test_the_refusal_of_unknown_names_lists_those_of_platforms(refused: Callable[..., InputError]) -> None:
+    """From the table that docs/columns is made of."""
+    remedy = refused("m.csv", "id,y_true,guess\na,1,1\nb,0,1\n").remedy or ""
+    assert {"PredictedLabel", ".pred_class", "Scored Labels", "I_<TARGET>"} <= set(
+        remedy.replace(",", " ,").split()
+    ) | {name for name in ("Scored Labels",) if name in remedy}

@@ -1,4 +1,4 @@
-"""The section of segments: selection rates, ratios, recall, spread, and periods in their order."""
+"""Groups in the section of slices: selection rates, ratios, recall, gaps by chance, and periods in their order."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from scipy import stats
 
 import evalreport
 from evalreport.questions.slices import section as slices
-from evalreport.questions.slices import segments_section as segments
 from evalreport.questions.slices.group_ratios import ratio_records
 from evalreport.questions.slices.group_spread import Shares, spread_records
+from evalreport.questions.slices.group_tables import groups_of
 from evalreport.report.view import view_of
 from evalreport.schema.results import Results
 
@@ -31,30 +31,71 @@ def applicants(**options: object) -> Results:
 
 
 def test_the_heading_names_the_ratio_with_its_reference():
-    """Women against men, the largest group, with the interval and both recalls."""
-    section = segments.describe(view_of(applicants(slices=["sex", "date:month"])))
-    assert section.heading.startswith("Segments: sex = f is selected 0.")
-    assert "times as often as m (0." in section.heading
-    assert "; recall 0." in section.heading
-    assert [row.label for row in section.groups.rows] == ["sex: m", "sex: f"]
-    assert section.spread.title.startswith("Gaps larger than noise gives: sex (")
+    """Women against men, the largest group, with the interval and both recalls; the gap stands above its table."""
+    content = slices.describe(view_of(applicants(slices=["sex", "date:month"])))
+    assert content.heading.startswith("Slices: m selects sex = f 0.")
+    assert "times as often as m (0." in content.heading
+    assert "; recall 0." in content.heading
+    by_sex, by_month = content.columns
+    (gap,) = by_sex.findings
+    assert gap.startswith("m differs between groups of sex by more than chance gives: ")
+    assert "selection rate by up to 0.2" in gap
+    assert by_month.findings == ()
+    assert by_month.table.note.endswith("No gap between groups is shown to be larger than chance gives (m).")
+
+
+def test_one_table_has_values_gap_share_and_recall():
+    """The share selected with its ratio to the largest group, recall with its counts, against the rows themselves."""
+    results = applicants(slices=["sex"])
+    (column,) = slices.describe(view_of(results)).columns
+    assert [c.head if isinstance(c.head, str) else c.head.name for c in column.table.columns] == [
+        "n", "m", "m, gap to the rest", "Difference", "Selected", "Recall",
+    ]  # fmt: skip
+    by_name = {row.label.value: row for row in column.table.rows}
+    random = np.random.default_rng(5)
+    women = np.arange(1200) % 3 == 0
+    selected = random.random(1200) < np.where(women, 0.2, 0.4)
+    positive = random.random(1200) < 0.4
+    for name, group in (("f", women), ("m", ~women)):
+        share, recall = by_name[name].cells[-2:]
+        assert share.value == f"{100 * selected[group].mean():.1f} %"
+        assert recall.beside == f"{(selected & positive & group).sum()} of {(positive & group).sum()}"
+    ratio = selected[women].mean() / selected[~women].mean()
+    assert by_name["f"].cells[-2].beside.startswith(f"× {ratio:.2f} [")
+    assert by_name["m"].cells[-2].beside == "reference"
+
+
+def test_share_and_recall_are_shown_where_they_are_asked_for_or_differ():
+    """Of groups that are alike they stand below, among the details; -m recall shows recall; a gate on the rate both."""
+    rows = {"y_true": [0, 1] * 200, "y_pred": [0, 1, 1, 0] * 100, "group": ["a"] * 200 + ["b"] * 200}
+
+    def heads(**options: object) -> tuple[list[object], list[str]]:
+        (column,) = slices.describe(
+            view_of(evalreport.evaluate({"m": rows}, slices=["group"], resamples=50, **options))
+        ).columns
+        return [c.head for c in column.table.columns[4:]], [t.title for t in column.details[1:3]]
+
+    of_groups = ["Decisions of m by group", "Gaps between groups of group, and by chance alone"]
+    assert heads() == ([], of_groups)
+    assert heads(metrics=["accuracy", "recall"])[0] == ["Recall"]
+    assert heads(metrics=["accuracy", "precision"])[0] == []
+    gate = "selection_rate[group=b] / selection_rate[group=a] >= 0.8"
+    assert heads(gates=[gate]) == (["Selected"], of_groups)
 
 
 def test_periods_stand_in_their_order():
-    """Months by date, in the section of slices too, where other columns have the worst first."""
+    """Months by date, where other columns have the worst first."""
     view = view_of(applicants(slices=["date:month"]))
     months = [f"2026-{k:02d}" for k in range(1, 10)]
     (column,) = slices.describe(view).columns
     assert [row.label.value for row in column.table.rows] == months
     assert column.figure.title.endswith(" over date")
-    assert {row.label.removeprefix("date: ") for row in segments.describe(view).groups.rows} == {*months}
-    both = segments.describe(view_of(applicants(slices=["sex", "date:quarter"])))
-    assert [row.label for row in both.periods[0].rows] == ["2026-Q1", "2026-Q2", "2026-Q3"]
+    assert [row.label for row in column.details[1].rows] == months
 
 
 def test_without_slices_there_is_no_section():
     """Nothing to compare."""
-    assert segments.describe(view_of(applicants())) is None
+    assert groups_of(view_of(applicants())) is None
 
 
 def shares(successes: list[int], trials: list[int], metric: str = "selection_rate") -> Shares:

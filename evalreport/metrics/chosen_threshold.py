@@ -1,0 +1,165 @@
+"""Values at the threshold that is best on these examples, and by how much such a choice flatters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evalreport.engine.counts import Counts
+from evalreport.engine.distributions import gradient
+from evalreport.metrics.curves import by_counts
+from evalreport.metrics.estimate import Estimate, Sampled
+from evalreport.metrics.evidence import AtChosen, Undefined
+from evalreport.metrics.metric import RowWise
+from evalreport.metrics.registry import METRICS, Quantity, definition
+from evalreport.metrics.row_data import RowData
+from evalreport.metrics.threshold_counts import (
+    Coarse,
+    Replicate,
+    ThresholdCounts,
+    coarse,
+    count_thresholds,
+    counts_at,
+    replicates,
+)
+from evalreport.metrics.views import view
+from evalreport.predictions.arrays import Floats
+from evalreport.predictions.table import Predictions
+from evalreport.samplings import Influence, Sampling, StudentError
+
+MOST_CHOSEN = 1000
+"""Replicates at most in which thresholds are chosen anew."""
+
+Function = Callable[[Counts], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Rechosen:
+    """Thresholds chosen anew on replicates, (b,) each: nan where a replicate lacks a class.
+
+    Attributes
+    ----------
+    optimism
+        By how much the replicate's best value exceeds the value of its threshold on the data themselves, which are to
+        the replicate what fresh examples are to the data.
+    on_data
+        The value of that threshold on the data.
+    """
+
+    optimism: Floats
+    on_data: Floats
+
+
+def rechosen(function: Function, cut: Coarse, replicate: Replicate, *, greater_is_better: bool) -> Rechosen:
+    """Choose the threshold anew on each replicate, and compare its value there with that on the data."""
+    on_data = function(counts_at(cut.found, cut.wrong))
+    values = function(counts_at(replicate.found, replicate.wrong))
+    best = values.argmax(axis=0) if greater_is_better else values.argmin(axis=0)
+    chosen = np.take_along_axis(values, best[None, :], axis=0)[0]
+    return Rechosen(
+        np.where(replicate.usable, chosen - on_data[best], np.nan),
+        np.where(replicate.usable, on_data[best], np.nan),
+    )
+
+
+def all_rechosen(blocks: Sequence[Rechosen]) -> Rechosen:
+    """Join the blocks of replicates."""
+    if not blocks:
+        return Rechosen(np.empty(0), np.empty(0))
+    return Rechosen(
+        np.concatenate([block.optimism for block in blocks]),
+        np.concatenate([block.on_data for block in blocks]),
+    )
+
+
+def best_index(values: Floats, *, greater_is_better: bool) -> tuple[int, int]:
+    """Return the index of the highest threshold with the best value, and how many thresholds are as good."""
+    signed = values if greater_is_better else -values
+    best = signed.max()
+    equal = np.flatnonzero(signed >= best - 1e-12 * float(np.abs(signed).max()))
+    return int(equal[0]), len(equal)
+
+
+def at_chosen(
+    counts: ThresholdCounts, function: Function, index: int, drawn: Rechosen, units: Sampling
+) -> AtChosen:
+    """Return the evidence of the value at the threshold with this index, which is best on the data."""
+    table = np.array(counts.at(index), dtype=np.float64)
+
+    def of_table(four: Floats) -> Floats:
+        return function(Counts(*(four[..., k] for k in range(4))))
+
+    alike = units.plain or counts.order is None
+    student = None if alike else _student(counts, index, gradient(of_table, table), units)
+    used = ~np.isnan(drawn.optimism)
+    return AtChosen(table, of_table, drawn.optimism[used], drawn.on_data[used], alike, student)
+
+
+def _student(counts: ThresholdCounts, index: int, slopes: Floats, units: Sampling) -> StudentError | None:
+    """Return the error of the value at a threshold that is taken as fixed, as the sampling gives it."""
+    order = counts.order
+    assert order is not None
+    called = order.group < index
+    true_positive, false_positive, false_negative, true_negative = slopes
+    derivative = np.where(
+        order.positive,
+        np.where(called, true_positive, false_negative),
+        np.where(called, false_positive, true_negative),
+    )
+    by_unit = units.influence(derivative)
+    by_example = (lambda: derivative) if units.knows_examples else None
+    fixed = Sampled(
+        value=0.0,
+        range=(0.0, 1.0),
+        sampling=units,
+        evidence=Undefined(),
+        influence=Influence(by_unit, np.broadcast_to(1.0, len(by_unit)), None, by_example),
+    )
+    return fixed.student
+
+
+def with_chosen_thresholds(
+    predictions: Predictions,
+    data: RowData,
+    estimates: Mapping[tuple[str, Quantity], Estimate],
+    *,
+    n_resamples: int,
+    seed: int,
+) -> dict[tuple[str, Quantity], Estimate]:
+    """Give the values at a best threshold of one ranking the evidence of their limits, all from the same draws."""
+    if data.layout.ranked.count > 1:
+        return {}
+    outputs = {model.name: model for model in predictions.models}
+    with_evidence = {}
+    for key, estimate in estimates.items():
+        computation = definition(key[1]).computation
+        if not isinstance(computation, RowWise) or not computation.best_of or not estimate.defined:
+            continue
+        ready = data.orders.get(key[0])
+        order = ready[0] if ready else view(predictions, outputs[key[0]]).order
+        counts = count_thresholds(order, weights=data.units.heavy)
+        if not (counts.positives > 0 and counts.negatives > 0):
+            continue
+        better = bool(METRICS[computation.best_of].scale.greater_is_better)
+        with_evidence[key] = replace(
+            estimate,
+            evidence=_evidence(counts, computation.best_of, data.units, better, n_resamples, seed),
+        )
+    return with_evidence
+
+
+def _evidence(
+    counts: ThresholdCounts, metric: str, units: Sampling, better: bool, n_resamples: int, seed: int
+) -> AtChosen:
+    def function(four: Counts) -> Floats:
+        return by_counts(metric, four)
+
+    cut = coarse(counts)
+    blocks = [
+        rechosen(function, cut, draw(), greater_is_better=better)
+        for _, (draw,) in replicates([cut], units, min(n_resamples, MOST_CHOSEN), seed=seed)
+    ]
+    index, _ = best_index(counts.values(function), greater_is_better=better)
+    return at_chosen(counts, function, index, all_rechosen(blocks), units)

@@ -1,0 +1,56 @@
+"""What cannot be analysed is refused by name, with what to do; nothing that was asked for is passed over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evalreport as er
+from evalreport.errors import UsageError
+
+Y = np.array(["yes", "no"] * 20)
+
+
+def two(**columns: Any) -> dict[str, dict[str, Any]]:
+    """Two models on forty examples."""
+    ids = [f"e{k}" for k in range(40)]
+    return {
+        "a": {"id": ids, "y_true": Y, "y_pred": Y, **columns},
+        "b": {"id": ids, "y_true": Y, "y_pred": Y[::-1], **columns},
+    }
+
+
+def test_a_baseline_that_is_no_model_is_refused_with_its_like() -> None:
+    """The message names the models."""
+    with pytest.raises(UsageError, match="baseline") as caught:
+        er.evaluate(two(), baseline="c", resamples=20)
+    assert "a" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"lower_is_better": True}, "--lower-is-better is about outcomes and values"),
+        ({"higher_is_better": True}, "--higher-is-better is about outcomes and values"),
+        ({"order": "time"}, "--order time"),
+        ({"noise": 0.1}, "--noise is about the bias and variance of regression replicates"),
+        ({"same_input": "group"}, "--same-input is about bias and variance"),
+        ({"kohavi_wolpert": True}, "--kohavi-wolpert is about replicates"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(options: dict[str, Any], said: str) -> None:
+    """One line that begins with the option."""
+    with pytest.raises(UsageError) as caught:
+        er.evaluate(two(group=[f"g{k % 4}" for k in range(40)]), resamples=20, **options)
+    assert str(caught.value).startswith(said)
+
+
+def test_ranks_on_scales_of_their_own_are_not_swapped() -> None:
+    """The permutation test of an area is refused, and names what to use."""
+    score = np.linspace(0, 1, 40)
+    with pytest.raises(UsageError, match="delong"):
+        er.evaluate(
+            two(y_score=score), positive="yes", metrics=["roc_auc"], tests=["permutation"], resamples=20
+        )
