@@ -85,7 +85,7 @@ class Results(RoomLists):
     value_columns: tuple[str, ...] = ()
     """The headers of the columns of outcomes or values, as the files spell them."""
     unit: str | None = None
-    """What sums are added up over: document, image, patient ... by the name of the ids, else unit; None of other tasks."""
+    """What sums are added up over, by the name of the ids: document, image ..., else unit; None of other tasks."""
     labels_at_half: tuple[str, ...] = ()
     """Models whose labels are their probabilities cut at 0.5, a threshold that nobody chose."""
     baseline: str | None

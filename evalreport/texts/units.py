@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 
-from evalreport.texts import Catalogue, Entry, english, spoken_catalogue, speaking
+from evalreport.texts import Catalogue, Entry, english, speaking, spoken_catalogue
 
 PLAIN_UNIT = "unit"
 """The word where no column gives one."""

@@ -442,9 +442,7 @@ def _with_recorded_headline(results: Results, content: JsonObject) -> Results:
     """Add the headline; the first audit of a series differs from a run in its headline alone."""
     first = with_headline(results, first_of_series=True)
     text = (content.get("headline") or {}).get("text")
-    return (
-        first if first.headline is not None and first.verdict == text else with_headline(results)
-    )
+    return first if first.headline is not None and first.verdict == text else with_headline(results)
 
 
 def _about_earlier(content: JsonObject) -> str:

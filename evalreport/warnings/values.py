@@ -66,9 +66,7 @@ def few_wrong_answers(sample: Sample) -> Iterator[WarningRecord]:
     for model, n in counted.items():
         held = next(((low, high) for most, low, high in HELD_OF_WRONG if n < most), None)
         if held is not None:
-            yield warning(
-                "few_wrong_answers", about=(model,), model=model, n=n, low=held[0], high=held[1]
-            )
+            yield warning("few_wrong_answers", about=(model,), model=model, n=n, low=held[0], high=held[1])
 
 
 FEW_OF_A_CLASS = 30

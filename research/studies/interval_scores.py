@@ -1,8 +1,8 @@
 """How often intervals of interval scores hold, by level and number of rows; docs/interval-scores.csv.
 
-Run by ``python -m research.studies interval-scores``, about two minutes on one core. Prediction intervals fit: a share of 1 - level
-of the truths lies outside. Errors are normal, or t with 4 degrees of freedom where ``skewed``; the package's own function
-gives the limits, and the true value is that of two million rows.
+Run by ``python -m research.studies interval-scores``, about two minutes on one core. Prediction intervals fit: a share
+of 1 - level of the truths lies outside. Errors are normal, or t with 4 degrees of freedom where ``skewed``; the
+package's own function gives the limits, and the true value is that of two million rows.
 """
 
 from __future__ import annotations
@@ -32,14 +32,18 @@ def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield how many intervals hold the true value, and how many data sets have none, since no truth lies outside."""
     for place, level in enumerate(LEVELS):
         for skewed in (False, True):
-            true = float(scores(np.random.default_rng([run.seed, 0, place]), TRUE, level, skewed=skewed).mean())
+            true = float(
+                scores(np.random.default_rng([run.seed, 0, place]), TRUE, level, skewed=skewed).mean()
+            )
             for n in SIZES:
                 generator = np.random.default_rng([run.seed, 1, place, skewed, n])
                 held = made = low = 0
                 for _ in range(run.replications):
                     found = scores(generator, n, level, skewed=skewed)
                     value = float(found.mean())
-                    limits = hall_df(estimate_of(f"interval_score[level={level:g}]", value, (found - value) / n), LEVEL)
+                    limits = hall_df(
+                        estimate_of(f"interval_score[level={level:g}]", value, (found - value) / n), LEVEL
+                    )
                     if limits.low is None or limits.high is None:
                         continue
                     made += 1

@@ -19,7 +19,9 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "sums.md"
 
 def recipe(about: str) -> str:
     """Return the block of code that holds a name."""
-    (block,) = [b for b in re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL) if about in b]
+    (block,) = [
+        b for b in re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL) if about in b
+    ]
     return block
 
 

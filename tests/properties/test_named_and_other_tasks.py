@@ -50,7 +50,9 @@ def of_three_classes(random: np.random.Generator, noise: float) -> Table:
     """Probabilities of three classes, some of them tied."""
     true = random.integers(0, 3, N)
     # No two classes are equally likely: the first of them in order would be the label, and names would matter.
-    raw = random.permuted(np.tile([1.0, 2.0, 3.0], (N, 1)), axis=1) + (1.5 / noise) * (np.arange(3) == true[:, None])
+    raw = random.permuted(np.tile([1.0, 2.0, 3.0], (N, 1)), axis=1) + (1.5 / noise) * (
+        np.arange(3) == true[:, None]
+    )
     p = raw / raw.sum(axis=1, keepdims=True)
     return {"y_true": [f"k{k}" for k in true]} | {f"p_k{k}": p[:, k].tolist() for k in range(3)}
 
@@ -66,7 +68,9 @@ def quantiles(random: np.random.Generator, noise: float) -> Table:
 def sets(random: np.random.Generator, noise: float) -> Table:
     """Sets of classes."""
     true = random.integers(0, 3, N)
-    held = (random.random((N, 3)) < 0.4 * noise) | (np.arange(3) == true[:, None]) & (random.random((N, 1)) < 0.9)
+    held = (random.random((N, 3)) < 0.4 * noise) | (np.arange(3) == true[:, None]) & (
+        random.random((N, 1)) < 0.9
+    )
     return {
         "y_true": [f"k{k}" for k in true],
         "y_set": ["|".join(f"k{k}" for k in range(3) if row[k]) or "{}" for row in held],

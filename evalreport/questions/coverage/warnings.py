@@ -32,7 +32,7 @@ def few_misses(sample: Sample) -> Iterator[WarningRecord]:
                 about=(quantity.spelled,),
                 n=n,
                 expected=expected,
-                level=parameter.value,
+                share=parameter.value,
                 low=held[1],
                 high=held[2],
             )

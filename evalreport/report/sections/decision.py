@@ -424,9 +424,7 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             "decision.settle_out_of_reach",
             **pair,
             needed=numbers.rounded_count(detectable.needed),
-            unit=say(
-                f"decision.unit_{detectable.unit if detectable.of_each is None else 'two_sets'}"
-            ),
+            unit=say(f"decision.unit_{detectable.unit if detectable.of_each is None else 'two_sets'}"),
             gap=gap,
         )
         return " ".join(filter(None, (far, _cost_of_a_look(view, detectable))))
