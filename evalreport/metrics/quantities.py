@@ -230,9 +230,8 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
             raise UsageError(unknown_metric(name))
     metric = METRICS[name]
     if metric.lacks_parameter and metric.parameter is not None:
-        raise UsageError(
-            f"metric {name!r} needs a number between 0 and 1: write {metric.parameter.spelled(metric.parameter.example)!r}"
-        )
+        example = metric.parameter.spelled(metric.parameter.example)
+        raise UsageError(f"metric {name!r} needs a number between 0 and 1: write {example!r}")
     name = metric.name if metric.parameter is not None else name
     if task not in metric.tasks:
         raise UsageError(f"metric {name!r} is for {' or '.join(metric.tasks)} tasks; these data are {task}")
