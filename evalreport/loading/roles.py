@@ -28,7 +28,7 @@ from evalreport.predictions.column_names import (
     spellings,
     usual_case,
 )
-from evalreport.predictions.platforms import by_target, class_of, classes_by_target
+from evalreport.predictions.platforms import by_target, class_of, classes_by_target, every_name
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.spelling import is_number
 from evalreport.questions.costs.options import cost_name
@@ -326,10 +326,8 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
 
 def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> str:
     """Return what to do about a file without predictions, by what its names look like; the later wins."""
-    remedy = (
-        "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value; the page"
-    )
-    remedy += " docs/columns lists the names of platforms), or take the file away if it holds none"
+    remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value), or as a platform"
+    remedy += f" does ({', '.join(every_name('labels'))}); or take the file away if it holds none"
     if "y_true" in roles.columns and not roles.metadata:
         remedy = f"if these are the true values, pass --truth {shlex.quote(file)}; if not, {remedy}"
     if {*FORECASTS} <= called:
