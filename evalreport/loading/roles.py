@@ -28,7 +28,7 @@ from evalreport.predictions.column_names import (
     spellings,
     usual_case,
 )
-from evalreport.predictions.platforms import by_target, class_of, classes_by_target
+from evalreport.predictions.platforms import by_target, class_of, classes_by_target, every_name
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.spelling import is_number
 from evalreport.questions.costs.options import cost_name
@@ -324,7 +324,7 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
 
 def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> str:
     """Return what to do about a file without predictions, by what its names look like; the later wins."""
-    remedy = say("unusable.usual")
+    remedy = say("unusable.usual", platforms=", ".join(every_name("labels")))
     if "y_true" in roles.columns and not roles.metadata:
         remedy = say("unusable.truth", file=shlex.quote(file), otherwise=remedy)
     if {*FORECASTS} <= called:
