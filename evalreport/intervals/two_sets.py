@@ -21,7 +21,7 @@ def square_and_add(difference: Difference, level: float) -> Bounds:
     """Difference of the values on two test sets: the distances of both values from their limits, squared and added.
 
     low = a - b - sqrt((a - l_a)^2 + (u_b - b)^2), high likewise, with the limits that lead for each value: so a small
-    set on which a model is perfect has a width. Those of means of n rows are 1 + 4 / n times as far away. Of two
+    set on which a model is perfect has a width. Those of means of n rows are 1 + 6 / n times as far away. Of two
     proportions with Wilson's limits it is Newcombe's interval.
     """
     return squared_and_added(difference, level)

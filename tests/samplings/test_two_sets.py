@@ -36,7 +36,7 @@ def test_the_error_of_a_difference_is_the_root_of_both() -> None:
 
 
 def test_a_mean_of_few_rows_counts_wider_beside_another_set() -> None:
-    """Outcomes of five levels, 12 rows and 400: each value's limits 1 + 4 / n as far away, squared and added."""
+    """Outcomes of five levels, 12 rows and 400: each value's limits 1 + 6 / n as far away, squared and added."""
     rng = np.random.default_rng(9)
     outcome = {name: rng.integers(0, 5, n) / 4 for name, n in (("a", 12), ("b", 400))}
     frames = {
@@ -50,7 +50,7 @@ def test_a_mean_of_few_rows_counts_wider_beside_another_set() -> None:
             leading = record.intervals[0]
             assert leading.low is not None
             assert leading.high is not None
-            wider = 1 + 4 / len(outcome[record.model])
+            wider = 1 + 6 / len(outcome[record.model])
             sides[record.model] = wider * (record.value - leading.low), wider * (leading.high - record.value)
     low = pair.difference - np.hypot(sides["a"][0], sides["b"][1])
     high = pair.difference + np.hypot(sides["a"][1], sides["b"][0])
