@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import Any
 
 from evalreport.analysis import analysed, evaluate, without_figures
+from evalreport.audit.carried_findings import carried, changes_since
 from evalreport.audit.drift import data_changed
 from evalreport.audit.fallen_slices import fallen_slices
 from evalreport.audit.gates_on_history import decider
@@ -333,7 +334,9 @@ def _compared(now: Present, past: Past) -> Results:
     for question in QUESTIONS:
         now = replace(now, results=question(now, past))
     decided = decide_gates(now.results, now.options.gates, since=decider(now, past))
-    return with_headline(decided, first_of_series="accepted" not in past.references)
+    since = changes_since(past.references.get("accepted"), json.loads(to_json(decided)))
+    headed = with_headline(decided, first_of_series="accepted" not in past.references)
+    return replace(headed, findings=carried(headed.findings, past), changes=since)
 
 
 def _primary_of(past: Past, predictions: Predictions) -> str | None:

@@ -149,6 +149,9 @@ CASES: dict[str, Case] = {
         {"m.csv": table(id=IDS, y_pred=IDS, is_correct=TRUE)}, advice=("--outcome is_correct",)
     ),
     "no_truth": Case({"m.csv": ANSWERS}, advice=("--truth",), also={"--truth": "--truth {truth}"}),
+    "wide_label": Case(
+        {"m.csv": table(id=IDS, label=TRUE, a=LABELS, b=TRUE)}, "--wide", renamed=(("label", "y_true"),)
+    ),
     "two_truths": Case(
         {"m.csv": ANSWERS, "truth.csv": TRUTH, "truth.tsv": TRUTH.replace(",", "\t")},
         advice=("--truth",),

@@ -181,10 +181,10 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
     ),
     "underscore": (
         "m.csv",
-        "id,y_true,score\na,1,1_000\nb,0,2\n",
+        "id,y_true,score\na,1,1__000\nb,0,2\n",
         2,
         "score",
-        "'1_000' is not a finite",
+        "'1__000' is not a finite",
         "correct",
     ),
     "decimal comma": (

@@ -46,6 +46,19 @@ def test_the_values_of_a_wide_table_have_a_name() -> None:
     assert one.value_column == "value"
 
 
+def test_a_column_label_is_not_taken_for_a_model(refused: Callable[..., InputError]) -> None:
+    """It is mostly the truth, as in files of one model; numbers would be ranked as the values of a model."""
+    error = refused("t.csv", "id,label,a,b\n1,0,0,1\n2,1,1,1\n3,0,1,0\n", wide=True)
+    assert "t.csv, line 1, column 'label': --wide: the column may hold the true labels" in str(error)
+    assert "rename it y_true" in str(error)
+
+
+def test_beside_true_values_a_model_may_be_called_label(loaded: Callable[..., Predictions]) -> None:
+    """Then nothing is open."""
+    predictions = loaded("id,y_true,label,b\n1,0,0,1\n2,1,1,1\n3,0,1,0\n", wide=True)
+    assert [m.name for m in predictions.models] == ["b", "label"]
+
+
 def test_a_column_that_is_no_model_is_named(refused: Callable[..., InputError]) -> None:
     """None of its values is a true label."""
     error = refused("t.csv", "id,y_true,a,region\n1,x,x,north\n2,y,y,south\n3,x,y,north\n", wide=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from scripts.draw_gallery import DRAWN_FROM
 from scripts.draw_gallery import EXAMPLES as GALLERY
 from scripts.live_reports import FILES, example_of, links, make
@@ -28,6 +30,7 @@ def test_every_picture_of_an_example_has_a_report():
     assert example_of("docs/coverage.svg") is None
 
 
+@pytest.mark.slow
 def test_a_report_is_made_in_all_forms_and_linked_from_a_page(tmp_path: Path):
     """From a page in a folder of the site up to its root."""
     make(["data-sets"], tmp_path)
