@@ -16,6 +16,7 @@ from evalreport.metrics.evidence import (
     AtThreshold,
     Median,
     Ordered,
+    PairedClasses,
     PairedLabels,
     PairedOrdered,
     PairedProportion,
@@ -24,6 +25,7 @@ from evalreport.metrics.evidence import (
     PairedScores,
     PairedSums,
     Proportion,
+    RankedClasses,
     Ranking,
     Scores,
     SquaredErrors,
@@ -93,6 +95,7 @@ class IntervalMethod:
 OF_DIFFERENCES = (
     *(Difference, PairedProportion, PairedLabels, PairedRanking, PairedRisks, PairedScores, PairedSums),
     PairedOrdered,
+    PairedClasses,
     TwoProportions,
 )
 """What intervals of a difference alone are computed from."""
@@ -182,6 +185,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
         e.metric.is_auc or (e.quantity.label is not None and isinstance(e.evidence, Ranking | PairedRanking))
     ),
     "bounded": lambda _, e: all(map(math.isfinite, e.range)),
+    "from_0_up": lambda _, e: e.range == (0.0, math.inf),
     "paired_share": lambda _, e: not isinstance(e, Difference) or e.shares is not None,
     "two_scores": lambda _, e: (
         not isinstance(e.evidence, PairedRanking) or (e.metric.is_auc and e.evidence.labels is not None)
@@ -198,6 +202,8 @@ OTHER_EVIDENCE: Mapping[type, str] = {
     Proportion: "proportion",
     WeightedF1: "jaccard",
     AtChosen: "one_threshold",
+    RankedClasses: "class_areas",
+    PairedClasses: "class_areas",
     AtThreshold: "many_examples",
     Median: "many_examples",
     PairedLabels: "paired_labels",

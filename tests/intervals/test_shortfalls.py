@@ -129,6 +129,9 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
     with (DOCS / "groups.csv").open(encoding="utf-8") as file:
         of_many = {row["method"] for row in csv.DictReader(file)}
     of_many |= {"unit_wilson", "unit_log", "unit_plus"}  # docs/kinds.csv
+    of_many |= {"cluster_log"}  # docs/few-clusters.csv
+    of_clusters = {(row["metric"], int(row["clusters"])) for row in tables.read(DOCS / "few-clusters.csv")}
+    assert {("rmse", 3), ("rmse", 10), ("mse", 3), ("mse", 10)} <= of_clusters
     measured = {(row["figure"], int(row["n"])) for row in tables.read(DOCS / "kinds.csv")}
     for figure in ("f1 value", "error_ratio value", "f1 difference"):
         assert {(figure, 10), (figure, 1000)} <= measured
