@@ -109,13 +109,13 @@ peers: .cache/peers/.installed ## fetch the programs that bench compares with, i
 docs: env ## write docs/reference.md from what is registered
 	$(BIN)/python scripts/write_reference.py
 
-site: env .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error
+site: env libraries .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error
 	PYTHONPATH=$(CURDIR)/.cache/site $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees -c docs . build/site
 	@echo "build/site/index.html"
 
 owner: ## write the account that hosts the repository into every file that names it: make owner OWNER=account
 	@test -n "$(OWNER)" || { echo "who hosts it? make owner OWNER=account" >&2; exit 2; }
-	git ls-files -z docs integrations pyproject.toml CITATION.cff .pre-commit-hooks.yaml | xargs -0 sed -i -E 's,(github.com/|uses: |https://)OWNER([/.]),\1$(OWNER)\2,g'
+	git ls-files -z docs integrations packaging pyproject.toml CITATION.cff .pre-commit-hooks.yaml | xargs -0 sed -i -E 's,(github.com/|uses: |https://)OWNER([/.]),\1$(OWNER)\2,g'
 
 figures: env ## write the measured figures of README.md and the tables of docs/*.md from what the studies left
 	$(BIN)/python scripts/write_figures.py

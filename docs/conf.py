@@ -50,14 +50,34 @@ def setup(app: Any) -> None:
     app.add_lexer("csv", TextLexer)
     app.add_source_suffix(".ipynb", "notebook")
     app.add_source_parser(NotebookParser)
+    app.connect("doctree-resolved", link_pictures)
     app.connect("build-finished", add_to_pages)
 
 
+def link_pictures(_: Any, doctree: Any, page: str) -> None:
+    """Put links to the report of its example beside each picture; the picture itself leads to the page."""
+    from docutils import nodes
+
+    from scripts.live_reports import links
+
+    for image in list(doctree.findall(nodes.image)):
+        forms = links(image["uri"], page)
+        if not forms or isinstance(image.parent, nodes.reference):
+            continue
+        picture = nodes.reference("", "", image.deepcopy(), refuri=forms["HTML"])
+        row = nodes.inline("", "", classes=["reports"])
+        for form, address in forms.items():
+            row += [nodes.Text(" "), nodes.reference("", form, refuri=address)]
+        image.replace_self([picture, row])
+
+
 def add_to_pages(app: Any, failure: Exception | None) -> None:
-    """Write llms.txt and llms-full.txt, and check every link of the site."""
+    """Make the reports behind the pictures, write llms.txt and llms-full.txt, and check every link of the site."""
+    from scripts.live_reports import example_of, make
     from scripts.site_files import finish
 
     if failure is None:
+        make({name for picture in app.env.images if (name := example_of(picture))}, Path(app.outdir))
         finish(Path(app.outdir))
 
 

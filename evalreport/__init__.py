@@ -173,7 +173,7 @@ def evaluate(
     """
     from evalreport import extensions
     from evalreport.analysis import evaluate as analyse
-    from evalreport.gates.outcomes import judge
+    from evalreport.gates.outcomes import decide_gates
     from evalreport.headline import with_headline
     from evalreport.loading.load import load as load_predictions
     from evalreport.loading.load import settled_options
@@ -195,7 +195,7 @@ def evaluate(
         progress=progress,
         look_of=None if looks is None else looks.look,
     )
-    results = judge(results, settled.gates)
+    results = decide_gates(results, settled.gates)
     criteria = extensions.load("criteria of a run")(settled, predictions)
     results = with_headline(results if criteria is None else criteria.mark(results))
     if looks is not None:

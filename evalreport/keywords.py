@@ -46,7 +46,8 @@ class RunKeywords(TypedDict, total=False):
     outcome : str
         Column of outcomes graded elsewhere, 0/1 or any number.
     value : str
-        Column of scores, one a row for a model on a data set.
+        Column of scores, one a row for a model on a data set; with --wide what its values are, such as
+        rmse.
     class_order : str
         The order of the classes, separated by commas (quoted as in CSV), the lowest first:
         low,mid,high.

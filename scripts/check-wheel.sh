@@ -72,6 +72,7 @@ makes_the_demo "pipx" "$place/pipx/bin/evalreport"
 uv=$checkout/.venv/bin/uv
 if [ -x "$uv" ]; then
     makes_the_demo "uv tool run" "$uv" tool run --quiet --from "$wheel" evalreport
+    makes_the_demo "uv tool run, clone" "$uv" tool run --quiet --from "$checkout" evalreport
     if [ -e "$checkout/.git" ]; then
         makes_a_report "uv tool run, git" "$uv" tool run --quiet --from "git+file://$checkout" evalreport
     else

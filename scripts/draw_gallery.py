@@ -106,13 +106,48 @@ def learning(n: int = 300) -> Results:
     return evalreport.evaluate(rows, task="binary", resamples=RESAMPLES)
 
 
+EXAMPLES: dict[str, Callable[[], Results]] = {
+    "four-models": binary,
+    "twelve-models": lambda: binary(12),
+    "by-month": lambda: binary(2, column="month"),
+    "four-classes": several_classes,
+    "regression": regression,
+    "data-sets": by_data_sets,
+    "training-sizes": learning,
+    "5x2cv": lambda: evalreport.evaluate(ROOT / "examples" / "5x2cv" / "predictions", resamples=RESAMPLES),
+    "bias-variance": lambda: evalreport.evaluate(
+        ROOT / "examples" / "bias-variance" / "predictions", resamples=RESAMPLES
+    ),
+}
+"""The results that pictures are drawn from, by the name of the report that the site links to."""
+
+DRAWN_FROM = {
+    "four-models": (
+        "values", "forest", "roc", "precision_recall", "error_rates", "threshold_sweep", "score_histogram",
+        "reliability", "accuracy_rejection", "gain", "lift", "by_slice", "count_sets",
+    ),
+    "twelve-models": ("roc_of_many",),
+    "by-month": ("over_time",),
+    "four-classes": ("confusion",),
+    "regression": ("predicted_true", "residuals"),
+    "data-sets": ("critical_differences",),
+    "training-sizes": ("learning_curves",),
+    "5x2cv": ("fold_differences",),
+    "bias-variance": ("error_estimates", "bias_variance", "bias_variance_course"),
+}  # fmt: skip
+"""The pictures of each example. One picture, the curves of equal F1, shows no results."""
+
+
 def pictures() -> dict[str, tuple[Draw, float, float, str]]:
     """Give for each picture the function that draws it, its size in inches and what it shows."""
-    two, many, classes, numbers = binary(), binary(12), several_classes(), regression()
-    sets, sizes = by_data_sets(), learning()
-    folds = evalreport.evaluate(ROOT / "examples" / "5x2cv" / "predictions", resamples=RESAMPLES)
-    parts = evalreport.evaluate(ROOT / "examples" / "bias-variance" / "predictions", resamples=RESAMPLES)
-    of_parts, first, monthly = parts.models[0], two.models[0], binary(2, column="month")
+    made = {name: make() for name, make in EXAMPLES.items()}
+    two, many, classes, numbers = (
+        made[name] for name in ("four-models", "twelve-models", "four-classes", "regression")
+    )
+    sets, sizes, folds, parts = (
+        made[name] for name in ("data-sets", "training-sizes", "5x2cv", "bias-variance")
+    )
+    of_parts, first, monthly = parts.models[0], two.models[0], made["by-month"]
     return {
         "values": (lambda ax: plots.values(two, ax), 5.2, 1.9, "Accuracy of four models with intervals"),
         "forest": (lambda ax: plots.forest(two, ax, margin=0.01), 5.2, 2.3, "Paired differences in accuracy"),

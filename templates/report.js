@@ -166,7 +166,7 @@
     if (from.bottom < 0 || from.top > root.clientHeight || !from.width) conceal(); else place();
   }, { capture: true, passive: true });
 
-  // --- A character that no font here draws shows as the same box as a noncharacter: write its code point instead.
+  // --- A character that no font here draws shows as the same box as a noncharacter: runs of these are numbered boxes.
   var canvas = document.createElement("canvas");
   canvas.width = canvas.height = 24;
   var context = canvas.getContext("2d", { willReadFrequently: true });
@@ -176,16 +176,30 @@
     context.fillText(character, 2, 18);
     return context.getImageData(0, 0, 24, 24).data.join();
   }
-  function spelled(character) {
-    if (!(character in known)) {
-      var code = character.codePointAt(0).toString(16).toUpperCase();
-      known[character] = drawing(character) === missing ? "U+" + code.padStart(4, "0") : character;
-    }
-    return known[character];
+  function undrawn(character) {
+    if (!known.has(character)) known.set(character, drawing(character) === missing);
+    return known.get(character);
   }
-  var known = {};
+  function boxed(run) {
+    if (run && !runs.includes(run)) runs.push(run);
+    return run && "\u25A1" + (runs.indexOf(run) + 1);
+  }
+  function spelled(text) {
+    var shown = "", run = "";
+    Array.from(text).forEach(function (character) {
+      if (/[\u200D\uFE0E\uFE0F]/.test(character) ? run : undrawn(character)) { run += character; return; }
+      shown += boxed(run) + character;
+      run = "";
+    });
+    return shown + boxed(run);
+  }
+  // What a copy of a table holds: the characters themselves.
+  function written(text) {
+    return text.replace(/\u25A1(\d+)/g, function (box, number) { return runs[number - 1] || box; });
+  }
+  var known = new Map(), runs = [];
   var missing = context && drawing("\u{10FFFF}");
-  var rare = /[^\0-\u03FF\u1E00-\u1EFF\u2000-\u2BFF\p{M}]/gu;
+  var rare = /(?:[^\0-\u03FF\u1E00-\u1EFF\u2000-\u2BFF\p{M}][\u200D\uFE0E\uFE0F]*)+/gu;
   var walker = context && document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker && walker.nextNode()) {
     if (walker.currentNode.parentNode !== null && rare.test(walker.currentNode.data)) {
@@ -196,7 +210,7 @@
 
   // --- Tables: what a cell says, aside from marks that stand for a colour, and a figure that a reader sees only.
   function textOf(node, inside) {
-    if (node.nodeType === Node.TEXT_NODE) return node.data;
+    if (node.nodeType === Node.TEXT_NODE) return written(node.data);
     if (node.nodeType !== Node.ELEMENT_NODE) return "";
     if (node.nodeName === "BR") return " ";
     if (node.nodeName === "svg" || node.getAttribute("aria-hidden") === "true") return "";

@@ -21,8 +21,8 @@ from evalreport.audit.sequential_test import worse_than_accepted
 from evalreport.errors import InputError, UsageError, cleared
 from evalreport.gates.conditions import Gate
 from evalreport.gates.conditions import parse as parse_gate
-from evalreport.gates.judgement import gate_record
-from evalreport.gates.outcomes import judge
+from evalreport.gates.deciding import gate_record
+from evalreport.gates.outcomes import decide_gates
 from evalreport.headline import headline_of_scores, with_headline
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import packed
@@ -43,7 +43,7 @@ from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
 from evalreport.schema.warnings import warning
-from evalreport.texts import Message
+from evalreport.texts import Message, has
 from evalreport.warnings import with_warnings
 
 LONGEST_SERIES = 200
@@ -105,9 +105,12 @@ def _first_alarms(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
     """Return the sentences of the first alarms, and the number of the others."""
     sentences = []
     for row in rows[:MOST_SHOWN]:
-        of_model = row.question in ("worse", "slice")
-        name = row.about if of_model else f"{row.question.replace('_', ' ')} {row.about}".strip()
-        sentences.append(Message("alarming.row", what=name, text=row.text))
+        of_data = f"headline.data.{row.question}"
+        sentences.append(
+            Message(of_data, about=row.about, what=row.text)
+            if has(of_data)
+            else Message("alarming.row", what=row.about, text=row.text)
+        )
     if len(rows) > MOST_SHOWN:
         sentences.append(Message("alarming.more", n=len(rows) - MOST_SHOWN))
     return tuple(sentences)
@@ -212,7 +215,7 @@ def _gates_without_truth(results: Results, gates: Sequence[str]) -> tuple[GateRe
     for text in gates:
         gate = parse_gate(text, models=results.models)
         if not gate.terms and gate.count in ("n", "drifts") and gate.reference is None:
-            decided += judge(results, [text], since=_undecided).gates
+            decided += decide_gates(results, [text], since=_undecided).gates
         else:
             decided.append(_undecided(gate))
     return tuple(decided)
@@ -329,8 +332,8 @@ def _compared(now: Present, past: Past) -> Results:
     """Answer every question about earlier runs, then decide the gates."""
     for question in QUESTIONS:
         now = replace(now, results=question(now, past))
-    judged = judge(now.results, now.options.gates, since=decider(now, past))
-    return with_headline(judged, first_of_series="accepted" not in past.references)
+    decided = decide_gates(now.results, now.options.gates, since=decider(now, past))
+    return with_headline(decided, first_of_series="accepted" not in past.references)
 
 
 def _primary_of(past: Past, predictions: Predictions) -> str | None:

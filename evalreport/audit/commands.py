@@ -26,7 +26,7 @@ from evalreport.cli.run import (
 )
 from evalreport.errors import HistoryError, InputError, UsageError
 from evalreport.options import STANDARD_OUTPUT, memory_bytes, parse_time, run_time
-from evalreport.texts import Message, parts
+from evalreport.texts import Message, joined, parts
 
 if TYPE_CHECKING:
     from evalreport.audit.auditing import Audited
@@ -122,7 +122,7 @@ def _audit(
         say_read(audited.results, settings.output)
         for row in audited.results.audit:
             if row.question == "worse" and not row.alarm:  # an alarm is among the warnings
-                say(f"{row.about}: {row.text}")
+                say(f"{row.about}: {joined(row.text)[0]}")  # the rest is in the report
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
         # --quiet hides success but no alarm; gates that did not pass are printed anyway.
         say_warnings([w for w in warnings if w.code in ALARMS], verbose=False)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from evalreport.audit.past import Past
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import Gate, Term, cost_of
-from evalreport.gates.judgement import Limited, Outcome, decide_by_limits, gate_record, outcome_of
+from evalreport.gates.deciding import Limited, Outcome, decide_by_limits, gate_record, outcome_of
 from evalreport.gates.outcomes import (
     as_verdict,
     decided_by,

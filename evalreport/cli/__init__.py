@@ -84,6 +84,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, or suggest similar names."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
+            if Path(args[0]).exists():
+                raise UsageError(f"{args[0]!r} is a file or folder, and no command: evalreport run {args[0]}")
             raise UsageError(unknown_name("command", args[0], list(COMMANDS)))
         return super().resolve_command(ctx, args)
 

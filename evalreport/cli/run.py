@@ -179,10 +179,10 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings, state: State) 
             look_of=None if looks is None else looks.look,
         )
         if settings.options.gates or criteria is not None:
-            from evalreport.gates.outcomes import judge
+            from evalreport.gates.outcomes import decide_gates
             from evalreport.headline import with_headline
 
-            results = judge(results, settings.options.gates)
+            results = decide_gates(results, settings.options.gates)
             results = with_headline(results if criteria is None else criteria.mark(results))
         results = cleared(results)
         if looks is not None:

@@ -1,4 +1,4 @@
-"""Standard output and standard error that never stop the work: a refused write is noted, and judged at the end."""
+"""Standard output and standard error that never stop the work: a refused write is noted, and reported at the end."""
 
 from __future__ import annotations
 

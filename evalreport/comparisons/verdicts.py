@@ -11,7 +11,7 @@ from evalreport.comparisons.decisions import Decision, decisions_of
 from evalreport.comparisons.equivalence import room_within
 from evalreport.comparisons.fits import trained_once
 from evalreport.comparisons.pairs import Comparison, oriented, tested_difference
-from evalreport.comparisons.registry import Pair
+from evalreport.comparisons.registry import TESTS, Pair
 from evalreport.comparisons.sample_size import POWER, detectable_difference, examples_needed
 from evalreport.comparisons.spending import error_of_second_look
 from evalreport.comparisons.test_needs import lacks
@@ -242,8 +242,8 @@ def _detectable(decision: Decision, options: Options, alpha: float, decided: int
     alpha /= 1 if options.correction == "none" else max(decision.family, 1)
     delta = pair.difference
     clusters, judged = delta.sampling.clusters, delta.evidence if isinstance(delta.evidence, Judged) else None
-    least, needed = detectable_difference(delta, alpha), examples_needed(delta, alpha)
-    if least is None or (delta.over_datasets and decision.limits.low is None):
+    shown, needed = _shown(decision, delta, options, decided), examples_needed(delta, alpha)
+    if shown is None or (delta.over_datasets and decision.limits.low is None):
         return None  # so few data sets can show nothing
     unit: Literal["examples", "clusters", "judged", "datasets"] = "examples"
     gold = None
@@ -255,20 +255,37 @@ def _detectable(decision: Decision, options: Options, alpha: float, decided: int
         unit = "clusters"
     present = delta.sampling.n_units if delta.over_datasets else delta.sampling.n_examples
     if needed is None or needed <= present:
-        pairs = decision.family - decided if options.correction == "holm" else decision.family
-        level = (1 - options.confidence) / (1 if options.correction == "none" else max(pairs, 1))
-        shown = detectable_difference(delta, level) or least
-        if shown <= abs(delta.value):
-            shown = _by_limits(delta, decision.limits, level)
         return DetectableRecord(difference=shown, unit=unit)
     if judged is not None:
         gold = _rounded(max(round(needed * judged.gold / delta.sampling.n_examples), 1))
     twice = error_of_second_look(present, needed, error)
+    planned, of_each = needed, None
+    if delta.sampling.two_sets and unit == "examples":
+        first, second = (
+            _rounded(math.ceil(needed * s.n_examples / present)) for s in (delta.a.sampling, delta.b.sampling)
+        )
+        of_each, needed = (first, second), first + second
+    else:
+        needed = _rounded(needed)
     if unit == "clusters" and clusters:
-        needed = math.ceil(needed * clusters / delta.sampling.n_examples)
+        needed = _rounded(math.ceil(planned * clusters / delta.sampling.n_examples))
     return DetectableRecord(
-        difference=least, unit=unit, needed=_rounded(needed), gold=gold, second_look=twice
+        difference=shown, unit=unit, needed=needed, gold=gold, of_each=of_each, second_look=twice
     )
+
+
+def _shown(decision: Decision, delta: Difference, options: Options, decided: int) -> float | None:
+    """Return the difference that the pair's test shows with a probability of 0.8: by this look's level and Holm's step.
+
+    By the limits where these decide, and where 2.8 standard errors are no more than the undecided difference.
+    """
+    pairs = decision.family - decided if options.correction == "holm" else decision.family
+    level = (1 - options.confidence) / (1 if options.correction == "none" else max(pairs, 1))
+    shown = detectable_difference(delta, level)
+    if shown is None or decision.limits is None:
+        return shown
+    by_limits = TESTS[decision.comparison.recommended_test].needs == "interval"
+    return _by_limits(delta, decision.limits, level) if by_limits or shown <= abs(delta.value) else shown
 
 
 def _by_limits(delta: Difference, limits: Interval, alpha: float) -> float:
@@ -301,6 +318,10 @@ def _detectable_in_words(pair: Pair, found: DetectableRecord | None, decimals: i
         return Message("detectable.difference", **size)
     if found.gold is not None:
         size["gold"] = found.gold
+    if found.of_each is not None:
+        first, second = found.of_each
+        sets = {"a": pair.a.model, "b": pair.b.model, "of_a": first, "of_b": second}
+        return Message("detectable.difference_and_two_sets", **size, **sets)
     return Message(f"detectable.difference_and_{found.unit}", **size, needed=found.needed)
 
 

@@ -282,15 +282,6 @@ class ClassRanks:
                 others[k] = ratio(ratio(won, totals[column.classes]).sum(axis=0), totals[k])
         return Areas(rest.T, others.T / (self.n_classes - 1), totals.T)
 
-    def areas_of_pairs(self, weights: Floats) -> Floats:
-        """Return the area of each class against each other, (K, K), under weights (1, n); nan where there is none."""
-        by_row = np.ascontiguousarray(weights.T)
-        totals = self.totals(by_row)[:, 0]
-        areas = np.full((self.n_classes, self.n_classes), np.nan)
-        for k, column in self.held():
-            areas[k, column.classes] = ratio(_won(column, by_row)[:, 0], totals[k] * totals[column.classes])
-        return areas
-
     def totals(self, by_row: Floats) -> Floats:
         """Return the weight of each class, (K, b), under weights (n, b)."""
         return np.asarray(by_class(self.true, self.n_classes) @ by_row)

@@ -32,6 +32,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from evalreport.errors import UsageError
+from evalreport.metrics.registry import METRICS
 from evalreport.registry import unknown_name
 
 Comparator = Literal[">=", ">", "<=", "<"]
@@ -507,6 +508,14 @@ def _model(text: str, start: int, known: Sequence[str]) -> tuple[str, int]:
     written = word[0] if word else ""
     if not written:
         raise wrong(text, start, "expected MODEL.METRIC or n")
+    if written in known:
+        raise wrong(
+            text, start + len(written), f"expected a dot and a metric after the model: {written}.METRIC"
+        )
+    if known and written in METRICS:
+        raise wrong(
+            text, start, f"{written} is a metric: name the model before it, as in {known[-1]}.{written}"
+        )
     raise wrong(text, start, unknown_name("model", written, sorted(known)))
 
 
@@ -620,7 +629,12 @@ def _expect_end(text: str, at: int, end: int) -> None:
     rest = text[at:end]
     if rest.strip():
         start = at + len(rest) - len(rest.lstrip())
-        raise wrong(text, start, f"expected the end of the gate, not {rest.strip()!r}")
+        problem = f"expected the end of the gate, not {rest.strip()!r}"
+        if rest.strip() == "%":
+            problem += "; write a share as a number, 0.5 for 50 %"
+        elif rest.split()[0] in ("and", "&&", "&"):
+            problem += "; give each condition a --gate of its own"
+        raise wrong(text, start, problem)
 
 
 def wrong(text: str, at: int, problem: str) -> UsageError:

@@ -3,7 +3,7 @@
 A gate passes where a two-sided interval is wholly on the right side of the limit, fails where it is wholly on the
 wrong side, and is undecided else: data that fit both answers give neither. The sides of the interval err equally.
 
-A proportion of independent examples that count the same is judged by Clopper and Pearson's limits, the only ones that
+A proportion of independent examples that count the same is decided by Clopper and Pearson's limits, the only ones that
 miss in at most (1 - confidence) / 2 on either side at every number of examples and every limit; everything else by its
 recommended interval; a difference on the primary metric by the interval that a verdict on this pair alone would have,
 so that ``a - b > 0`` and that verdict never contradict each other; at another bar than 0 a difference of two shares of
@@ -23,7 +23,7 @@ from evalreport.comparisons.decisions import agreeing, decides
 from evalreport.errors import UsageError
 from evalreport.extensions import files_of_rooms
 from evalreport.gates.conditions import OF_AUDITS, Gate, Term, parse, wrong
-from evalreport.gates.judgement import Limited, decide_by_limits, gate_record, outcome_of
+from evalreport.gates.deciding import Limited, decide_by_limits, gate_record, outcome_of
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.proportions import (
     clopper_pearson_limits,
@@ -44,13 +44,14 @@ from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
 
-__all__ = ["decide", "judge", "parse"]
+__all__ = ["decide", "decide_gates", "parse"]
 
 _MOST_DECIMALS = 12
 _MOST_TIMES = 1000
+_MANY_TIMES = 20
 
 
-def judge(
+def decide_gates(
     results: Results, expressions: Sequence[str], *, since: Callable[[Gate], GateRecord] | None = None
 ) -> Results:
     """Decide gates, and return the results with them in the order in which they were written.
@@ -119,13 +120,13 @@ def decide(gate: Gate, results: Results) -> GateRecord:
     record = _decide_best(gate, results) if gate.terms[0].best else _decide_value(gate, results)
     chosen_here = definition(quantity_of(gate, gate.terms[0], results)).chosen_here
     if record.outcome == "undecided" and results.design == "test-set" and not chosen_here:
-        needs = what_it_needs(record, gate.limit)
+        needs = what_it_needs(record, gate.limit, results.n)
         record = record if needs is None else replace(record, text=parts(record.text, needs))
     return record
 
 
-def what_it_needs(record: GateRecord, limit: float) -> Message | None:
-    """Say how many times as many examples would decide a gate, if the value stayed as it is.
+def what_it_needs(record: GateRecord, limit: float, n: int) -> Message | None:
+    """Say how many times as many examples as ``n`` would decide a gate, if the value stayed as it is.
 
     An interval's width goes with one over the square root of the number of examples, so that its side towards the
     limit has to shrink to the distance between value and limit.
@@ -135,8 +136,8 @@ def what_it_needs(record: GateRecord, limit: float) -> Message | None:
     >>> record = GateRecord(
     ...     gate="a.accuracy >= 0.9", outcome="undecided", value=0.92, low=0.88, high=0.95, text=""
     ... )
-    >>> str(what_it_needs(record, 0.9))
-    'if the value stayed the same, about 4 times as many examples would decide it'
+    >>> str(what_it_needs(record, 0.9, 500))
+    'about 4 times as many examples would decide it, if the value stayed the same'
     """
     value, low, high = record.value, record.low, record.high
     if value is None or low is None or high is None:
@@ -144,6 +145,8 @@ def what_it_needs(record: GateRecord, limit: float) -> Message | None:
     gap, side = abs(value - limit), value - low if value > limit else high - value
     if gap == 0 or (times := (side / gap) ** 2) > _MOST_TIMES:
         return Message("gates.too_near")
+    if times > _MANY_TIMES:
+        return Message("gates.too_near_with", needed=times * n)
     times = max(times, 1.1)
     return Message("gates.times_as_many", times=times, decimals=1 if times < 3 else 0)
 

@@ -14,7 +14,7 @@ from evalreport.options import Task
 def require_reachable(
     expressions: Sequence[str], models: Sequence[str], task: Task, classes: Sequence[str]
 ) -> None:
-    """Refuse gates whose bar lies beyond the range of what they are about; others are judged with the results.
+    """Refuse gates whose bar lies beyond the range of what they are about; others are decided with the results.
 
     Raises
     ------

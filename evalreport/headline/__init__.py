@@ -1,5 +1,6 @@
 """The first sentence of a report, decided once from the records and printed everywhere."""
 
+from evalreport.headline.lead import rarest_class
 from evalreport.headline.rules import headline, with_headline
 from evalreport.headline.scores import headline_of_scores
 from evalreport.questions.calibration.findings import (
@@ -17,6 +18,7 @@ __all__ = [
     "calibration_of_others",
     "headline",
     "headline_of_scores",
+    "rarest_class",
     "with_headline",
     "worst_of_models",
 ]

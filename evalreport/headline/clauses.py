@@ -94,9 +94,10 @@ def asked(facts: Facts, lead: Lead) -> Message | None:
     first, second = lead.first, lead.second
     if lead.code not in OF_RUNS or first is None or second is None or lead.code == "reversed":
         return None
-    for name in facts.results.options.get("metrics", ())[1:]:
+    metrics = facts.results.options.get("metrics", ())
+    for name in metrics[1:]:
         quantity = facts.spelled(str(name))
-        pair = None if quantity is None else facts.pair(first, second, quantity)
+        pair = None if quantity is None else facts.pair(first, second, quantity, metrics=len(metrics))
         if pair is not None and pair.decided and not pair.ahead and pair.by.low is not None:
             return _on_metric(facts, pair)
     return None
@@ -329,7 +330,7 @@ def otherwise(facts: Facts, lead: Lead) -> Message | None:
         of_labels = facts.metric(quantity).needs == "labels"
         if of_labels and not all(labels_are_given(facts, m) for m in (first, second)):
             continue
-        pair = facts.pair(first, second, quantity)
+        pair = facts.pair(first, second, quantity, metrics=1 + sum(q is not None for q in quantities))
         if pair is not None and pair.decided and pair.by.low is not None:
             decided.append(pair)
     alike = _same_ranking(facts, lead)

@@ -201,8 +201,14 @@ class Facts:
         overall_quantities = [q for (_, q) in self._records if q.metric == metric and q.label is None]
         return overall_quantities[0] if overall_quantities else None
 
-    def pair(self, a: str, b: str, quantity: Quantity | None = None) -> Pair | None:
-        """Return a pair seen from ``a``; None where they were not compared."""
+    def pair(self, a: str, b: str, quantity: Quantity | None = None, *, metrics: int = 1) -> Pair | None:
+        """Return a pair seen from ``a``; None where they were not compared.
+
+        Parameters
+        ----------
+        metrics
+            Of how many metrics this is one that is looked at; the primary one is decided by itself.
+        """
         primary = quantity is None or quantity == self.primary
         about = self.primary if quantity is None else quantity
         assert about is not None
@@ -224,9 +230,9 @@ class Facts:
             ahead = verdict == "better"
             verdict = self._within_margin(by, verdict)
         else:
-            # Of several pairs one is decided only where all of them were asked (Bonferroni).
+            # One of several pairs on one of several metrics is decided where it is by Bonferroni's level.
             pairs = len(rows_on(self.results, about))
-            small = row.p_value is not None and row.p_value * pairs <= self.alpha
+            small = row.p_value is not None and row.p_value * pairs * metrics <= self.alpha
             decided = small and row.difference != 0 and not by.holds(0.0)
             ahead = by.value > 0
         return Pair(a, b, about, by, decided, ahead, verdict, cut)

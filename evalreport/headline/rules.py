@@ -27,7 +27,7 @@ from evalreport.headline.clauses import (
 )
 from evalreport.headline.degenerate import all_wrong, blocked, one_answer, reversed_scores, same_answers
 from evalreport.headline.facts import Facts, Limited, amount, at_shares, mentions, number_of
-from evalreport.headline.lead import MOST_NAMES, Lead
+from evalreport.headline.lead import MOST_NAMES, Lead, size
 from evalreport.headline.models import (
     against_baseline,
     fallback,
@@ -48,7 +48,7 @@ UNMOVED = 0.05
 FEWER = 0.5
 """A run with less than this share of the accepted run's rows is said to have lost rows."""
 DATA_QUESTIONS = ("examples", "labels", "classes", "predicted_labels", "scores", "missing", "column")
-"""Questions of an audit about the data, in the order in which the headline names their alarms."""
+"""Questions of an audit about the data, in the order in which the headline names their alarms; of the rows first."""
 EARLIER_FIRST = re.compile(r"(?:[\d.]+\s*[*×]\s*)?(?:accepted|last)(?:\s*[+\-−]\s*[\d.]+)?")
 """An earlier run's value where it stands before the sign."""
 SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
@@ -387,13 +387,13 @@ def data_changed(facts: Facts) -> Lead | None:
     """Say that the data are other ones: lost rows, a model gone or new, other labels, classes or scores."""
     if not facts.is_audit:
         return None
-    text = _data_fact(facts)
+    text = _data_fact(facts, group="data_changed")
     if text is None:
         return None
     return Lead("data_changed", text, tone="undecided", more={"data": True})
 
 
-def _data_fact(facts: Facts, *, rows: bool = True) -> Message | None:
+def _data_fact(facts: Facts, *, rows: bool = True, group: str = "data") -> Message | None:
     gone = [r.model for r in facts.results.history if r.reference == "accepted" and r.status == "gone"]
     new = [r.model for r in facts.results.history if r.reference == "accepted" and r.status == "new"]
     then = next((r.reference_n for r in facts.accepted.values() if r.reference_n), None)
@@ -410,12 +410,12 @@ def _data_fact(facts: Facts, *, rows: bool = True) -> Message | None:
         return Message("headline.gone", models=tuple(map(visible, gone)), n=len(gone))
     if new:
         return Message("headline.new", models=facts.names(new), n=len(new))
-    for question in DATA_QUESTIONS:
-        found = facts.alarms(question)
-        if found:
-            about = visible(found[0].about)
-            model = facts.name(found[0].about) if found[0].about in facts.results.models else about
-            return Message(f"headline.data.{question}", about=model, what=found[0].text)
+    for question in DATA_QUESTIONS if rows else DATA_QUESTIONS[1:]:
+        alarms = facts.alarms(question)
+        if alarms:
+            about = visible(alarms[0].about)
+            model = facts.name(alarms[0].about) if alarms[0].about in facts.results.models else about
+            return Message(f"headline.{group}.{question}", about=model, what=alarms[0].text)
     return None
 
 
@@ -521,23 +521,45 @@ def data_too(facts: Facts, lead: Lead) -> Message | None:
         fact = _data_fact(facts, rows=not counted) if facts.is_audit else None
         if fact is not None:
             return Message("headline.data_too", fact=fact)
+        if counted and facts.is_audit:
+            return _no_alarm_on(facts)
     if lead.code == "alarm" and lead.first is not None and lead.first not in facts.in_service:
-        standing = [
-            m for m in facts.in_service if m in facts.accepted and facts.accepted[m].difference is not None
-        ]
-        if standing:
-            return Message(
-                "headline.no_alarm_on", model=facts.name(standing[0]), **_since(facts, standing[0])
-            )
+        return _no_alarm_on(facts)
     if lead.code == "data_changed":
-        standing = [
-            m for m in facts.in_service if m in facts.accepted and facts.accepted[m].difference is not None
-        ]
-        if standing and not facts.alarms("worse", "worse_this_run"):
-            return Message(
-                "headline.no_alarm_on", model=facts.name(standing[0]), **_since(facts, standing[0])
-            )
+        quiet, behind = _no_alarm_on(facts), _new_and_behind(facts)
+        if quiet is None or behind is None:
+            return quiet or behind
+        return Message("headline.and_behind", text=behind, behind=quiet)
     return None
+
+
+def _no_alarm_on(facts: Facts) -> Message | None:
+    """Say that there is no alarm about the model in service, with its values; None where there is one, or no value."""
+    standing = next(
+        (m for m in facts.in_service if m in facts.accepted and facts.accepted[m].difference is not None),
+        None,
+    )
+    if standing is None or standing in {r.about for r in facts.alarms("worse", "worse_this_run")}:
+        return None
+    return Message("headline.no_alarm_on", model=facts.name(standing), **_since(facts, standing))
+
+
+def _new_and_behind(facts: Facts) -> Message | None:
+    """Name the new model that is furthest behind the baseline, where that is decided."""
+    if facts.baseline is None or facts.baseline not in facts.ranked:
+        return None
+    new = [r.model for r in facts.results.history if r.reference == "accepted" and r.status == "new"]
+    pairs = {m: p for m in new if m in facts.ranked and (p := facts.pair(facts.baseline, m)) is not None}
+    behind = [m for m, p in pairs.items() if p.decided and p.ahead]
+    if not behind:
+        return None
+    model = max(behind, key=lambda m: (abs(pairs[m].by.value), m))
+    assert facts.primary is not None
+    return Message(
+        f"headline.behind_baseline{facts.loss(facts.primary)}_by",
+        first=facts.name(facts.baseline), second=facts.name(model), metric=facts.words(facts.primary),
+        by=size(pairs[model]),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -559,6 +581,7 @@ CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     InRoom("costs"),
     turns_round,
     never_found,
+    InRoom("attempts"),
     otherwise,
     opposite_attempts,
     InRoom("algorithms"),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+from scipy import special
 
 from evalreport.intervals.proportions import quantile, score_limits, tango_limits, wilson_limits
 from evalreport.intervals.registry import Bounds, interval
@@ -123,30 +124,21 @@ def net_benefit_tango(difference: Difference, level: float) -> Bounds:
 # --- recall at a false positive rate ----------------------------------------------------------------------------------
 
 
-def deviance(j: float, n: float, rate: float) -> float:
-    """Return twice the log likelihood ratio of j among n against a rate, 0 log 0 = 0, at least 0."""
-    total = 0.0
-    for part, expected in ((j, n * rate), (n - j, n * (1 - rate))):
-        if part > 0:
-            total += part * math.log(part / expected)
-    return max(2 * total, 0.0)
+def deviances(j: Floats, n: float, rate: float) -> Floats:
+    """Return twice the log likelihood ratios of j (...) among n against a rate, 0 log 0 = 0, each at least 0."""
+    terms = special.xlogy(j, j / (n * rate)) + special.xlogy(n - j, (n - j) / (n * (1 - rate)))
+    return np.asarray(np.maximum(2 * terms, 0.0))
 
 
 def agreeing_thresholds(fp: Floats, rate: float, z: float) -> Iterator[tuple[int, float]]:
     """Yield the thresholds whose false positives agree with the rate, each with its deviance, below z squared."""
     negatives = float(fp[-1])
     expected = rate * negatives
-    for g in range(len(fp)):
-        if fp[g] > expected:
-            own = deviance(float(fp[g]), negatives, rate)
-            if own >= z * z:
-                return
-        elif g < len(fp) - 1 and fp[g + 1] < expected:
-            own = deviance(float(fp[g + 1]), negatives, rate)
-        else:
-            own = 0.0
-        if own < z * z:
-            yield g, own
+    # A threshold below the expected number is as far from it as the next one, if that is below it as well.
+    following = np.minimum(np.append(fp[1:], expected), expected)
+    nearest = np.where(fp > expected, fp, following)
+    apart = np.where(nearest == expected, 0.0, deviances(nearest, negatives, rate))
+    return ((int(g), float(apart[g])) for g in np.flatnonzero(apart < z * z))
 
 
 def at_fpr_limits(tp: Floats, fp: Floats, rate: float, level: float) -> tuple[float, float]:
@@ -334,10 +326,10 @@ def _scan(tp: Floats, fp: Floats, rate: float, z: float, of_positives: bool) -> 
     n, positives = int(tp[-1] + fp[-1]), float(tp[-1])
     expected = rate * n
     reach = z * math.sqrt(n) + 2 * z * z  # no count beyond agrees: the deviance is at least 2 (j - nX)^2 / n
-    for count in range(max(0, math.floor(expected - reach)), min(n, math.ceil(expected + reach)) + 1):
-        own = deviance(count, n, rate)
-        if own >= z * z:
-            continue
+    counts = np.arange(max(0, math.floor(expected - reach)), min(n, math.ceil(expected + reach)) + 1)
+    apart = deviances(counts.astype(np.float64), n, rate)
+    agreeing = apart < z * z
+    for count, own in zip(counts[agreeing].tolist(), apart[agreeing].tolist(), strict=True):
         left = math.sqrt(z * z - own)
         if count == 0 and not of_positives:
             yield 0.0, 1.0

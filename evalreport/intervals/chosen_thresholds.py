@@ -1,4 +1,4 @@
-"""Intervals of values at a threshold that was chosen on the examples it is judged on."""
+"""Intervals of values at a threshold that was chosen on the examples it is measured on."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ NO_REPLICATES = Message("limits.few_with_both_classes")
     "Fresh examples, threshold rechosen",
     of=AtChosen,
     needs=("of_this_metric",),
-    source="the optimism of a choice by the bootstrap: Efron and Tibshirani (1993), An Introduction to the Bootstrap,"
-    " chapter 17; with the limits of ``plus_four``: our own combination (docs/curves.md)",
+    source="the optimism of a choice by the bootstrap: Efron and Tibshirani (1993), Introduction to the Bootstrap;"
+    " with the limits of ``plus_four``: our own combination (docs/curves.md)",
 )
 def rechosen(estimate: Estimate, level: float) -> Bounds:
     """What the threshold chosen here gives on fresh examples: the delta method, less the bootstrap's optimism.

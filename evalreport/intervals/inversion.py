@@ -101,10 +101,10 @@ def smallest_alpha(
     if by_normal_quantile(decided) >= 0:
         if by_normal_quantile(most) >= 0:
             return smallest
-        return min(2 * normal_tail(root(by_normal_quantile, decided, most, tolerance=1e-11)), at)
+        return min(2 * normal_tail(root(by_normal_quantile, decided, most, tolerance=1e-9)), at)
     if by_normal_quantile(least) < 0:
         return 1.0
-    crossing = 2 * normal_tail(root(by_normal_quantile, least, decided, tolerance=1e-11))
+    crossing = 2 * normal_tail(root(by_normal_quantile, least, decided, tolerance=1e-9))
     return min(max(crossing, math.nextafter(at, 1)), 1.0)
 
 
@@ -116,7 +116,9 @@ def _by_secants(function: Callable[[float], float], first: float, second: float)
     at_first = function(first)
     for _ in range(7):
         at_second = function(second)
-        if (at_second - at_first) * (second - first) >= 0 or at_second == AT_THE_VALUE:
+        if at_second == AT_THE_VALUE:
+            return second if function(second * (1 - 1e-9)) > 0 else None
+        if (at_second - at_first) * (second - first) >= 0:
             return None
         following = second - at_second * (second - first) / (at_second - at_first)
         if not 0 < following < 10:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from evalreport.engine.counts import by_kurtosis
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
 from evalreport.metrics.difference import Difference
@@ -101,6 +102,33 @@ def wilson(estimate: Estimate, level: float) -> Bounds:
         sampling = estimate.sampling
         return Bounds(None, None, sampling.same if error == 0 and df >= 1 else sampling.alone)
     return Bounds(*score_limits(p, p * (1 - p) / error**2, t_quantile((1 + level) / 2, df)))
+
+
+@interval(
+    "Wilson, effective trials of a mean",
+    of=Estimate,
+    needs=(*EXAMPLES_ALIKE, "one_set", "its_value", "influence"),
+    source="Korn and Graubard (1998), Survey Methodology 24:193, with Wilson's limits",
+)
+def trials_wilson(estimate: Estimate, level: float) -> Bounds:
+    """Mean v of n values in [0, 1] by Wilson's limits, with the number of trials that its variance V shows.
+
+    There are v (1 - v) / V trials, V with the factor n / (n - 1), and Student's t with the degrees of freedom by the
+    kurtosis of the values, at most n - 1, takes the place of z. Where nothing varies, or v is 0 or 1, there are n
+    trials; no more where less than one value lies between v and an end: n v or n (1 - v) is below 1.
+    """
+    error, n, v = estimate.corrected_error, estimate.sampling.n_units, estimate.value
+    if error is None or estimate.df is None:
+        return Bounds(None, None, estimate.sampling.alone)
+    kurtosis = estimate.kurtosis
+    df = estimate.df if kurtosis is None else by_kurtosis(estimate.df, n, kurtosis)
+    if error == 0 or v in (0, 1):
+        limits = score_limits(v, float(n), t_quantile((1 + level) / 2, df))
+        return Bounds(*limits, Message("limits.as_proportion"))
+    trials = v * (1 - v) / error**2
+    if n * min(v, 1 - v) < 1:
+        trials = min(trials, float(n))
+    return Bounds(*score_limits(v, trials, t_quantile((1 + level) / 2, df)))
 
 
 @interval(

@@ -9,30 +9,9 @@ from functools import partial
 from typing import Any
 
 from evalreport.calibration.risks import Risks
+from evalreport.metrics import evidence
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import (
-    AtChosen,
-    AtThreshold,
-    Median,
-    Ordered,
-    PairedClasses,
-    PairedLabels,
-    PairedOrdered,
-    PairedProportion,
-    PairedRanking,
-    PairedRisks,
-    PairedScores,
-    PairedSums,
-    Proportion,
-    RankedClasses,
-    Ranking,
-    Scores,
-    SquaredErrors,
-    SumsByUnit,
-    TwoProportions,
-    WeightedF1,
-)
 from evalreport.registry import Registry, summary_of
 from evalreport.texts import Message, Text
 
@@ -84,7 +63,7 @@ class IntervalMethod:
     @property
     def of_fresh_examples(self) -> bool:
         """Whether it is about what a choice made on these examples gives on others, and may leave the value out."""
-        return AtChosen in self.of
+        return evidence.AtChosen in self.of
 
     @property
     def of_one_value(self) -> bool:
@@ -93,10 +72,18 @@ class IntervalMethod:
 
 
 OF_DIFFERENCES = (
-    *(Difference, PairedProportion, PairedLabels, PairedRanking, PairedRisks, PairedScores, PairedSums),
-    PairedOrdered,
-    PairedClasses,
-    TwoProportions,
+    *(
+        Difference,
+        evidence.PairedProportion,
+        evidence.PairedLabels,
+        evidence.PairedRanking,
+        evidence.PairedRisks,
+        evidence.PairedScores,
+        evidence.PairedSums,
+    ),
+    evidence.PairedOrdered,
+    evidence.PairedClasses,
+    evidence.TwoProportions,
 )
 """What intervals of a difference alone are computed from."""
 
@@ -149,7 +136,7 @@ OF_SAMPLINGS = (
 def _skewed(value: Value) -> bool:
     """Whether the first of the metric's own intervals is one of skewed losses."""
     first = INTERVALS[(*value.metric.inference.intervals, "normal")[0]]
-    return "losses" in first.needs or SquaredErrors in first.of
+    return "losses" in first.needs or evidence.SquaredErrors in first.of
 
 
 def _sampling_meets(need: str, _: IntervalMethod, value: Value) -> bool:
@@ -179,16 +166,20 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     ),
     "label_table": lambda _, e: (
         e.metric.inference.smooth
-        and (isinstance(e, Estimate) and (e.table is not None or isinstance(e.evidence, Ordered)))
+        and (isinstance(e, Estimate) and (e.table is not None or isinstance(e.evidence, evidence.Ordered)))
     ),
     "auc": lambda _, e: (
-        e.metric.is_auc or (e.quantity.label is not None and isinstance(e.evidence, Ranking | PairedRanking))
+        e.metric.is_auc
+        or (
+            e.quantity.label is not None and isinstance(e.evidence, evidence.Ranking | evidence.PairedRanking)
+        )
     ),
     "bounded": lambda _, e: all(map(math.isfinite, e.range)),
     "from_0_up": lambda _, e: e.range == (0.0, math.inf),
     "paired_share": lambda _, e: not isinstance(e, Difference) or e.shares is not None,
     "two_scores": lambda _, e: (
-        not isinstance(e.evidence, PairedRanking) or (e.metric.is_auc and e.evidence.labels is not None)
+        not isinstance(e.evidence, evidence.PairedRanking)
+        or (e.metric.is_auc and e.evidence.labels is not None)
     ),
     "costs": lambda *_: False,
     "its_value": lambda m, e: m.name in e.metric.inference.intervals,
@@ -199,24 +190,24 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
 """What intervals need of an estimate beside its evidence; the reason for a missing one is the text of its name."""
 
 OTHER_EVIDENCE: Mapping[type, str] = {
-    Proportion: "proportion",
-    WeightedF1: "jaccard",
-    AtChosen: "one_threshold",
-    RankedClasses: "class_areas",
-    PairedClasses: "class_areas",
-    AtThreshold: "many_examples",
-    Median: "many_examples",
-    PairedLabels: "paired_labels",
-    SquaredErrors: "squared_errors",
-    PairedProportion: "agreement",
-    PairedRisks: "paired_probabilities",
-    PairedScores: "paired_probabilities",
+    evidence.Proportion: "proportion",
+    evidence.WeightedF1: "jaccard",
+    evidence.AtChosen: "one_threshold",
+    evidence.RankedClasses: "class_areas",
+    evidence.PairedClasses: "class_areas",
+    evidence.AtThreshold: "many_examples",
+    evidence.Median: "many_examples",
+    evidence.PairedLabels: "paired_labels",
+    evidence.SquaredErrors: "squared_errors",
+    evidence.PairedProportion: "agreement",
+    evidence.PairedRisks: "paired_probabilities",
+    evidence.PairedScores: "paired_probabilities",
     Risks: "probabilities",
-    Scores: "probabilities",
-    PairedRanking: "paired_rankings",
-    TwoProportions: "independent_proportions",
-    SumsByUnit: "sums",
-    PairedSums: "sums",
+    evidence.Scores: "probabilities",
+    evidence.PairedRanking: "paired_rankings",
+    evidence.TwoProportions: "independent_proportions",
+    evidence.SumsByUnit: "sums",
+    evidence.PairedSums: "sums",
     Difference: "paired",
     Estimate: "one_model",
 }
@@ -230,8 +221,8 @@ def missing(method: IntervalMethod, estimate: Value, *, but: str = "") -> str | 
             return need
     if isinstance(estimate, method.of) or isinstance(estimate.evidence, method.of):
         return None
-    if Ranking in method.of:
-        return "one_model" if isinstance(estimate.evidence, PairedRanking) else "one_ranking"
+    if evidence.Ranking in method.of:
+        return "one_model" if isinstance(estimate.evidence, evidence.PairedRanking) else "one_ranking"
     return OTHER_EVIDENCE[method.of[0]]
 
 

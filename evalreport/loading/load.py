@@ -337,7 +337,7 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
         counts=None if rows.times is None else Counts(rows.times[alignment.rows[0]]),
-        origin=Origin((), headers_of(rows, JUDGED_IN.get(task.task))),
+        origin=Origin((), _judged_in(rows, task, options)),
         notes=notes + loaded.notes + of_models + Notes((), described.warnings),
     )
 
@@ -449,11 +449,18 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
 def _direction_found(
     rows: Rows, task: FoundTask, parsed: Parsed, options: Options
 ) -> tuple[FoundRecord, ...]:
-    """Return the direction that the columns of outcomes or values have by name; of a wide table these are models."""
-    if parsed.outcome is None or options.wide:
+    """Return the direction that the columns of outcomes or values have by name."""
+    if parsed.outcome is None:
         return ()
     values = [parsed.outcome] if parsed.gold is None else [parsed.outcome, parsed.gold]
-    return direction_found(headers_of(rows, JUDGED_IN[task.task]), values, options)
+    return direction_found(_judged_in(rows, task, options), values, options)
+
+
+def _judged_in(rows: Rows, task: FoundTask, options: Options) -> tuple[str, ...]:
+    """Return the headers of outcomes or values; those of a wide table are models, whose values ``--value`` names."""
+    if options.wide:
+        return () if options.value is None or task.task != "scores" else (options.value,)
+    return headers_of(rows, JUDGED_IN.get(task.task))
 
 
 def _refuse_names(models: Sequence[str]) -> None:

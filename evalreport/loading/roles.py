@@ -28,7 +28,7 @@ from evalreport.predictions.column_names import (
     spellings,
     usual_case,
 )
-from evalreport.predictions.platforms import by_target, class_of, classes_by_target, every_name
+from evalreport.predictions.platforms import by_target, class_of, classes_by_target
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.spelling import is_number
 from evalreport.questions.costs.options import cost_name
@@ -326,8 +326,12 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
 
 def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> str:
     """Return what to do about a file without predictions, by what its names look like; the later wins."""
-    remedy = "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value), or as a platform"
-    remedy += f" calls it: {', '.join(every_name('labels'))}"
+    remedy = (
+        "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value; the page"
+    )
+    remedy += " docs/columns lists the names of platforms), or take the file away if it holds none"
+    if "y_true" in roles.columns and not roles.metadata:
+        remedy = f"if these are the true values, pass --truth {shlex.quote(file)}; if not, {remedy}"
     if {*FORECASTS} <= called:
         remedy = "these look like forecasts of Nixtla's libraries, a column a model: pass --wide (wide=True in Python)"
     elif len(roles.metadata) > 1:
@@ -355,6 +359,10 @@ def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> 
         remedy = (
             f"these are scores of folds (cross_validate of scikit-learn): name one with --value {scores[0]}"
         )
+        if roles.nameless is None and not {"fold", "repeat", "dataset"} & set(roles.columns):
+            remedy += (
+                ", and number the folds in a column fold (the index that to_csv of pandas writes will do)"
+            )
     if "mean_test_score" in called or any(name.startswith("split0_test_") for name in called):
         remedy = "this is cv_results_ of a search of scikit-learn: in Python, er.evaluate(search.cv_results_)"
     if called >= _OF_REPORT:
@@ -555,15 +563,16 @@ def roles_of_wide(names: Sequence[str], *, file: str) -> Roles:
     Raises
     ------
     InputError
-        Where a header appears twice, or no column is left for a model.
+        Where a header appears twice, no column is left for a model, or ``label`` may be the truth or a model.
     """
     refuse_twice(names, file)
     refuse_wide(names, file)
     known = by_usual_case(names)
     if set(known) >= FORECASTS:
         return _roles_of_forecasts(names, known, file)
-    spelled = (name for name in spellings("y_true") if name not in ("label", "labels"))
-    truth = next((known[name] for name in spelled if name in known), None)
+    truth = next((known[name] for name in spellings("y_true") if name != "label" and name in known), None)
+    if truth is None and "label" in known:
+        raise InputError.of("wide_label", file=file, line=1, column=known["label"])
     named = (known[name] for name in (*spellings("id"), "dataset") if name in known)
     first = next(named, next((name for name in names if name != truth), None))
     models = {name.strip(): name for name in names if name not in (first, truth) and name.strip()}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct, structs, to_builtins
@@ -26,6 +26,7 @@ from evalreport.provenance import plain_options
 from evalreport.questions.looks.options import MOST_EXAMPLES, MOST_LOOKS, SPENT
 from evalreport.questions.looks.records import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook, Rule
 from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.inputs import JsonObject
 from evalreport.schema.lookups import PairRecords, comparison_between, is_metric
 from evalreport.schema.recorded import converted
 from evalreport.schema.results import Results
@@ -90,7 +91,7 @@ class Series(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     margin: float | None
     baseline: str | None
     metric: str
-    hypothesis: Mapping[str, Any]
+    hypothesis: JsonObject
     taken: tuple[TakenLook, ...] = ()
     ids: str = ""
     since: str = ""
@@ -125,7 +126,7 @@ def digest_of(record: Struct) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def hypothesis_of(predictions: Predictions, options: Options) -> dict[str, Any]:
+def hypothesis_of(predictions: Predictions, options: Options) -> JsonObject:
     """Return what a series of looks is about: the task, the positive class, and every option that pairs depend on."""
     asked = {name: value for name, value in plain_options(options).items() if name not in NOT_ASKED}
     facts = {"task": predictions.task, "positive": predictions.positive, "design": predictions.design}
@@ -266,7 +267,7 @@ class Remembered:
                         " examples give something else",
                     )
 
-    def _series(self, metric: str, hypothesis: Mapping[str, Any]) -> Series:
+    def _series(self, metric: str, hypothesis: JsonObject) -> Series:
         """Return the series of the file; a new one where there is none.
 
         Raises
@@ -274,14 +275,12 @@ class Remembered:
         UsageError
             It was begun with other options.
         """
-        wanted: dict[str, Any] = {name: getattr(self.options, name) for name in SAME_ALWAYS} | {
-            "metric": metric
-        }
+        wanted: JsonObject = {name: getattr(self.options, name) for name in SAME_ALWAYS} | {"metric": metric}
         if self.before is None:
             return Series(schema=SCHEMA, **wanted, hypothesis=hypothesis)
         series = series_of(self.before, str(self.path))
         then = {name: getattr(series, name) for name in wanted} | dict(series.hypothesis)
-        now = wanted | dict(hypothesis)
+        now = {**wanted, **hypothesis}
         for name in sorted({*then, *now}):
             value_then, value = then.get(name), now.get(name)
             if value_then != value:
@@ -376,11 +375,9 @@ def _look_again(
     return Look(record=_record(series, taken, this), kept=kept)
 
 
-def _recorded_series(
-    record: LookRecord, options: Options, metric: str, hypothesis: Mapping[str, Any]
-) -> Series:
+def _recorded_series(record: LookRecord, options: Options, metric: str, hypothesis: JsonObject) -> Series:
     """Return the looks before a recorded one, each with the level and the digest that follow from those before it."""
-    fields: dict[str, Any] = {name: getattr(options, name) for name in SAME_ALWAYS}
+    fields: JsonObject = {name: getattr(options, name) for name in SAME_ALWAYS}
     series = Series(schema=SCHEMA, **fields, metric=metric, hypothesis=hypothesis)
     for recorded in record.earlier[: series.looks - 1]:
         one = replace(recorded, n=min(max(recorded.n, 1), MOST_EXAMPLES))

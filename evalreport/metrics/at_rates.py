@@ -176,12 +176,16 @@ def recall_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
     return np.array(recalls)
 
 
+def _missed(x: float, _n: int) -> float:
+    """Return the share of positives that is missed at a recall."""
+    return 1 - x
+
+
 # --- the classes exchanged: at a share of positives found -------------------------------------------------------------
 
 AT_RECALL: Fields = {
     **AT,
     "scored": lambda state: (-state.score, 1 - state.y),
-    "rate": lambda x, _n: 1 - x,
     "prepare": _scored,
     "needs": "scores",
     "smooth": False,
@@ -193,7 +197,7 @@ AT_RECALL: Fields = {
 @rows(
     "Specificity at a recall",
     "specificity at the highest threshold whose recall is at least X",
-    parameter=Parameter("specificity", "at_recall", "Specificity at recall {x}"),
+    parameter=Parameter("specificity", "at_recall", "Specificity at recall {x}", rate=_missed),
     intervals=("at_fpr_scan",),
     difference_interval="at_fpr_mover",
     **AT_RECALL,
@@ -209,7 +213,7 @@ def specificity_at_recall(state: Scored, weights: Floats, *, at: float) -> Float
 @rows(
     "Precision at a recall",
     "precision at the highest threshold whose recall is at least X",
-    parameter=Parameter("precision", "at_recall", "Precision at recall {x}"),
+    parameter=Parameter("precision", "at_recall", "Precision at recall {x}", rate=_missed),
     intervals=("at_recall_scan",),
     difference_interval="",
     **AT_RECALL,

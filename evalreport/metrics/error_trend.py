@@ -15,8 +15,8 @@ from evalreport.schema.metrics import ErrorTrendRecord
 LEAST_ROWS = 60
 """With fewer examples nothing is tested: at 20 a trend is named in 11 % of data sets without one."""
 
-SKEWED = 100
-"""Errors whose skewness g is so large that n < 100 g^2 are not tested: their mean is far from normal."""
+SKEWED = 400
+"""Errors whose skewness g is so large that n < 400 g^2 are not tested: their mean is far from normal."""
 
 ALPHA = 0.03
 """A title names a trend from this p-value down: below 0.05, since skewed errors make p-values too small."""
@@ -43,7 +43,7 @@ def error_trend(predicted: Floats, true: Floats, *, seed: int = 0) -> ErrorTrend
     Returns
     -------
     ErrorTrendRecord or None
-        None with fewer than 60 examples, or fewer than 100 times the squared skewness of what the fit leaves over; with
+        None with fewer than 60 examples, or fewer than 400 times the squared skewness of what the fit leaves over; with
         fewer than three different predictions; and where the fit leaves nothing over, or an example alone decides a
         coefficient (h = 1).
 

@@ -143,12 +143,15 @@ class Parameter:
         The metric's label with its number, ``{x}``.
     value
         The number, in (0, 1), where it is given.
+    rate
+        Maps the number and n to the rate that limits are of; None: the number itself.
     """
 
     begins: str
     name: str
     label: str
     value: float | None = None
+    rate: Callable[[float, int], float] | None = None
 
     def spelled(self, x: float | str) -> str:
         """Return the spelling with a number."""
@@ -256,8 +259,6 @@ class RowWise:
         one class of several, as ``NAME[class=3]``: ``prepare`` is then given that class as the positive one.
     scored
         Maps the state to scores and whether each example is positive, (n,) each, for the same purpose.
-    rate
-        Maps the number in brackets and n to the rate that limits are of; None: the number itself.
     parameter
         The number that it needs in brackets.
     best_of
@@ -274,7 +275,6 @@ class RowWise:
     why_undefined: Function | None = None
     of_risks: bool = False
     scored: Function | None = None
-    rate: Function | None = None
     parameter: Parameter | None = None
     best_of: str = ""
 
@@ -282,6 +282,11 @@ class RowWise:
     def at(self) -> float | None:
         """The number in brackets, where it is given."""
         return None if self.parameter is None else self.parameter.value
+
+    def rate_of(self, n: int) -> float | None:
+        """Return the rate that limits on n examples are of; None without a number in brackets."""
+        rate = None if self.parameter is None else self.parameter.rate
+        return self.at if self.at is None or rate is None else rate(self.at, n)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

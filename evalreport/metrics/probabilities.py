@@ -201,7 +201,7 @@ def bias_error(view: ModelView) -> Floats:
     headline=True,
 )
 def mean_outcome(view: ModelView) -> Floats:
-    """Mean of the outcomes that were judged elsewhere (0/1: the share of successes)."""
+    """Mean of the outcomes that were decided elsewhere (0/1: the share of successes)."""
     assert view.outcome is not None
     return view.outcome
 
@@ -420,7 +420,7 @@ def mean_over_attempts(label: str, formula: str, *, numbered: str, **fields: Any
         "tasks": ("outcome",),
         "needs": "passes",
         "shown_with": "outcomes",
-        "intervals": ("t", *SMOOTH_INTERVALS),
+        "intervals": ("trials_wilson", "t", *SMOOTH_INTERVALS),
         "greater_is_better": True,
         **fields,
     }

@@ -57,6 +57,7 @@ def r2_correlation(sums: Array) -> Array:
     range=INFINITE,
     greater_is_better=False,
     intervals=("hall_tail", *SMOOTH_INTERVALS),
+    difference_interval="t_kurtosis",
     test="paired_t",
     from_squares=math.sqrt,
     losses=SQUARES,

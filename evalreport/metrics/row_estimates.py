@@ -249,10 +249,10 @@ def _of_rows(
         units, evidence = data.units, states[0]
         if not (units.heavy is None and units.cluster is None):
             evidence = Risks(evidence.p, evidence.y, units.heavy, units.cluster)
-    if computation.scored is not None and computation.at is not None and len(states) == 1:
+    if computation.scored is not None and len(states) == 1:
         score, y = computation.scored(states[0])
-        rate = computation.at if computation.rate is None else computation.rate(computation.at, len(y))
-        evidence = Scores(score, y, rate)
+        rate = computation.rate_of(len(y))
+        evidence = evidence if rate is None else Scores(score, y, rate)
     if computation.proportion is not None and data.units.plain and len(states) == 1:
         successes, trials = computation.proportion(states[0], data.units.base[None, :])
         evidence = Proportion(float(successes), float(trials), rarest=rare)

@@ -80,7 +80,7 @@ def forecasts(sample: Sample) -> Iterator[Forecasts]:
 
 
 def _of_histograms(sums: ScoreSums) -> Iterator[Forecasts]:
-    """Yield the forecasts of histograms of probabilities; answers may have been cut elsewhere, so none is judged."""
+    """Yield the forecasts of histograms of probabilities; answers may have been cut elsewhere, so none is measured."""
     for model, bins in sums.bins.items():
         if bins.probability:
             p, weights = np.tile(bins.middle, 2), np.concatenate([bins.positives, bins.negatives])

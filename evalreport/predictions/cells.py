@@ -368,32 +368,6 @@ def from_texts(texts: Sequence[str]) -> pa.StringArray:
     return pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(b"".join(encoded)))
 
 
-def one_text_array(chunks: Sequence[pa.StringArray]) -> pa.StringArray | None:
-    """Put texts into one array; None where one is missing, or they are too long for it."""
-    import pyarrow as pa
-
-    bounds = [_ends(chunk) for chunk in chunks]
-    sizes = [int(own[-1] - own[0]) for own in bounds]
-    if sum(sizes) >= 2**31 or any(chunk.null_count for chunk in chunks):
-        return None
-    ends = np.empty(sum(map(len, chunks)) + 1, dtype=np.int32)
-    text = np.empty(sum(sizes), dtype=np.uint8)
-    ends[0], rows, filled = 0, 0, 0
-    for chunk, own, size in zip(chunks, bounds, sizes, strict=True):
-        ends[rows + 1 : rows + len(own)] = own[1:] - own[0] + filled
-        if size:
-            text[filled : filled + size] = np.frombuffer(chunk.buffers()[2], np.uint8)[own[0] : own[-1]]
-        rows, filled = rows + len(chunk), filled + size
-    return pa.StringArray.from_buffers(rows, pa.py_buffer(ends), pa.py_buffer(text))
-
-
-def _ends(texts: pa.StringArray) -> npt.NDArray[np.int32]:
-    """Return where the texts of an array end in its buffer, after where the first begins."""
-    if not len(texts):
-        return np.zeros(1, dtype=np.int32)
-    return np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1]
-
-
 def missing(kind: pa.DataType) -> pa.Scalar:
     """Return the missing value of a type."""
     import pyarrow as pa

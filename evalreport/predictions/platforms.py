@@ -158,7 +158,7 @@ _PARTS = {
     **{"id": "ids", "y_true": "truth", "fold": "folds"},
 }
 _NOT_BY_NAME_ALONE = frozenset(("correct", "score", "class", "prediction"))
-"""What values or other columns decide: ``correct`` is a judgement or the true label, ``score`` a number or a list."""
+"""What values or other columns decide: ``correct`` is an outcome or the true label, ``score`` a number or a list."""
 
 
 def names_of(standard: str) -> tuple[str, ...]:
@@ -292,8 +292,3 @@ def sas_classes(names: Collection[str], classes: Collection[str]) -> dict[str, s
             if len(set(meant.values())) == len(spelled_names):
                 return meant
     return {}
-
-
-def every_name(part: str) -> Iterator[str]:
-    """Yield the names that platforms give one part, such as ``labels``, as they write them, each once."""
-    yield from dict.fromkeys(name for one in PLATFORMS for name in getattr(one, part))

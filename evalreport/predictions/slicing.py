@@ -476,6 +476,20 @@ def _too_many(text: str, count: int, columns: Mapping[str, Column], parts: Seque
     return UsageError(f"{problem}: {first}:10 keeps the ten most frequent values and puts the rest together")
 
 
+def are_dates(values: Sequence[str]) -> bool:
+    """Say whether every text begins with a date, as those do that can be divided by periods.
+
+    Examples
+    --------
+    >>> are_dates(["2026-03-31T12:00:00", "2026-04-01"]), are_dates(["2026-03-31", "soon"])
+    (True, False)
+    """
+    try:
+        return all(date.fromisoformat(value.strip()[:10]) for value in values)
+    except ValueError:
+        return False
+
+
 def sliceable(predictions: Predictions) -> tuple[Message, ...]:
     """Say of every metadata column how many values it has, and how it can be sliced by."""
     return tuple(_values_of(column, name) for name, column in predictions.metadata.items())
@@ -493,7 +507,8 @@ def _values_of(column: Column, name: str) -> Message:
     if numeric and count > MOST_NUMBERS_APART:
         facts.append(Message("sliceable.numbers", bins=USUAL_BINS, name=name))
     elif count > MOST_VALUES:
-        facts.append(Message("sliceable.many", name=name))
+        many = "dates" if column.categories is not None and are_dates(column.categories) else "many"
+        facts.append(Message(f"sliceable.{many}", name=name))
     if missing:
         facts.append(Message("sliceable.missing"))
     return Message("sliceable.column", name=name, said=facts)

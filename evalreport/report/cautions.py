@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from evalreport.schema.warnings import WarningRecord
-from evalreport.texts import Message, coded, joined, listed, plain, shortened
+from evalreport.texts import Message, coded, has, joined, listed, plain, shortened
 from evalreport.texts.visible import visible
 
 MOST_NAMES = 6
@@ -21,6 +21,12 @@ SUBJECTS = (
     ("column",),
 )
 """The parameters that say what a warning is about, the first ones that it has."""
+IMPLIED = {
+    "constant_scores": "constant_model",
+    "class_never_predicted": "constant_model",
+    "few_flagged": "constant_model",
+}
+"""A caution of a model that another one of it, where that is raised, says already."""
 
 
 def one_of_a_code(
@@ -44,10 +50,14 @@ def one_of_a_code(
     >>> from evalreport.schema.warnings import warning
     >>> flat = [warning("constant_scores", about=(m,), model=m) for m in ("a", "b", "c")]
     >>> [str(w.text) for w in one_of_a_code(flat)]
-    ['a gives every example the same score. The same goes for b and c.']
+    ['a, b and c each give every example the same score.']
     """
     groups: dict[tuple[str, str], list[WarningRecord]] = {}
+    warnings = list(warnings)
+    raised = {(w.code, _params(w).get("model")) for w in warnings}
     for warning in warnings:
+        if (IMPLIED.get(warning.code), _params(warning).get("model")) in raised:
+            continue
         groups.setdefault((warning.code, warning.level), []).append(warning)
     return [_joined(group, text) for group in groups.values()]
 
@@ -57,15 +67,33 @@ def _joined(group: Sequence[WarningRecord], text: Callable[[WarningRecord], str]
     about = tuple(dict.fromkeys(name for warning in group for name in warning.about))
     if not others:
         return replace(first, text=plain(text(first)))
-    subjects = [_subject(warning) for warning in others]
-    named = list(dict.fromkeys(s for s in subjects if s))
     alike = all(_beside(w) == _beside(first) for w in others)
+    of_all = _of_all(group) if alike else None
+    if of_all is not None:
+        return replace(first, text=plain(text(replace(first, text=of_all))), about=about)
+    subjects = [s for s in map(_subject, others) if s != _subject(first)]
+    named = list(dict.fromkeys(s for s in subjects if s))
     if not named or len(named) < len(set(subjects)):
         further = Message("caution.more", text=text(first), n=len(others))
     else:
         key = "also" if alike else "also_otherwise"
         further = Message(f"caution.{key}", text=text(first), names=shortened(named, MOST_NAMES))
     return replace(first, text=plain(text(replace(first, text=further))), about=about)
+
+
+def _of_all(group: Sequence[WarningRecord]) -> Message | None:
+    """Return the one sentence about all models of warnings that differ in their model alone, where there is one."""
+    code, params = coded(joined(group[0].text)[0])
+    key = f"caution.of_all.{code.removeprefix('warning.').replace('.', '_')}"
+    models = list(dict.fromkeys(str(_params(w).get("model")) for w in group))
+    if not has(key) or len(models) < len(group):
+        return None
+    rest = {name: value for name, value in params.items() if name != "model"}
+    if any({n: v for n, v in _params(w).items() if n != "model"} != rest for w in group):
+        return None
+    return Message(
+        key, models=shortened([visible(m) for m in models], MOST_NAMES), **rest | {"n": len(models)}
+    )
 
 
 def _params(warning: WarningRecord) -> dict[str, object]:

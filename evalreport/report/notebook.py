@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
+from evalreport.report.isolation import isolated
 from evalreport.report.sections import decision
 from evalreport.report.view import View, view_of
 from evalreport.schema.results import Results
@@ -18,7 +19,7 @@ def leaderboard_html(results: Results) -> str:
     context = {"view": view, "board": decided.board, "decision": decided, "picture": _picture(view)}
     from evalreport.report.templates import environment, rendered
 
-    return rendered(environment(None), "notebook.html.j2", context)
+    return isolated(rendered(environment(None), "notebook.html.j2", context))
 
 
 MOST_MODELS = 20

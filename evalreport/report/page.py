@@ -14,6 +14,7 @@ from markupsafe import Markup
 from evalreport.plots.style import inline
 from evalreport.report.brand import brand_of, running_foot, with_colours
 from evalreport.report.evidence import Evidence
+from evalreport.report.isolation import isolated
 from evalreport.report.sections import Described
 from evalreport.report.stylesheets import (
     colour_class,
@@ -134,7 +135,7 @@ def page(
         "words": group_of("page"),
         "version": view.results.environment.get("evalreport", ""),
     }
-    return rendered(env, "base.html.j2", context | {"part": part})
+    return isolated(rendered(env, "base.html.j2", context | {"part": part}))
 
 
 def day(time: datetime) -> str:

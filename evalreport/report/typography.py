@@ -6,11 +6,14 @@ import re
 
 from markupsafe import Markup
 
+from evalreport.report.isolation import RIGHT_TO_LEFT
 from evalreport.texts.visible import visible
 
 
 def breakable(name: str) -> Markup:
-    """Allow a name to break after its joints, as in ``random_`` ``forest``."""
+    """Allow a name to break after its joints, as in ``random_`` ``forest``; one from right to left is of one piece."""
+    if RIGHT_TO_LEFT.search(name):
+        return Markup.escape(visible(name))
     return Markup("<wbr>").join(
         Markup.escape(part) for part in re.split(r"(?<=[_\-./ ])(?=\w)", visible(name))
     )

@@ -82,7 +82,7 @@ class TwoTestSets(Sampling):
 
     @property
     def as_one(self) -> bool:
-        """Whether both samples may be taken as one: single examples alike, that nobody judged."""
+        """Whether both samples may be taken as one: single examples alike, without people's answers."""
         return self.alike and "no_gold" in self.meets
 
     @property

@@ -44,7 +44,7 @@ IN_BINS = ("examples", "forecasts")
 class Contradiction(Exception):  # noqa: N818 - it says what is at fault
     """Two figures of an aggregate that cannot both be right: the file of the second one, and why."""
 
-    def __init__(self, file: str, code: str, **values: Any) -> None:
+    def __init__(self, file: str, code: str, **values: object) -> None:
         super().__init__(code)
         self.file, self.why = file, Message(f"contradiction.{code}", **values)
 
@@ -418,7 +418,7 @@ def _within(value: float, limits: tuple[float, float], error: float) -> bool:
     return low - ROUNDING * abs(low) - error <= value <= high + ROUNDING * abs(high) + error
 
 
-def _squares(slopes: Callable[..., Any], bins: _Bins, positive: bool) -> tuple[float, float, int]:
+def _squares(slopes: Callable[..., Floats], bins: _Bins, positive: bool) -> tuple[float, float, int]:
     """Return the sum of a class's squared derivatives, the largest derivative of both classes, and the class's size."""
     negatives, positives = bins.counts[:, ::-1]
     tied = (bins.low == bins.high)[::-1]
@@ -439,7 +439,7 @@ class _Bounds:
     size: int
 
 
-def _bounds(loss: Callable[..., Any], bins: _Bins, positive: bool) -> _Bounds:
+def _bounds(loss: Callable[..., Floats], bins: _Bins, positive: bool) -> _Bounds:
     """Bound the losses of a class by the ends of its bins: a loss grows with the distance from the truth.
 
     Where a score ranks, nothing is known of the probabilities but that they are some.

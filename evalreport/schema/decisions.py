@@ -16,17 +16,20 @@ CUT, STRETCHED = "cut at 0", "stretched to 0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectableRecord:
-    """The smallest ``difference`` that an undecided pair's test could reliably detect.
+    """The smallest ``difference`` that an undecided pair's test detects in 80 % of samples as large as these.
 
-    ``needed`` is how many of ``unit`` it would take to detect the observed difference, ``gold`` how many of these would
-    have to be judged by people; null where the test could detect the observed difference already. ``second_look``: how
-    often two equally good models are decided by this look or a second one at ``needed``, both at the full level.
+    It takes this look's level, Holm's step of the pair, and the limits where these decide. ``needed`` is how many of
+    ``unit`` it would take to detect the observed difference as often, ``gold`` how many of these would have to be
+    judged by people, ``of_each`` how many of each of two test sets, of which ``needed`` is the sum; null where the test
+    could detect the observed difference already. ``second_look``: how often two equally good models are decided by this
+    look or a second one at ``needed``, both at the full level.
     """
 
     difference: float
     unit: Literal["examples", "clusters", "judged", "datasets"]
     needed: int | None = None
     gold: int | None = None
+    of_each: tuple[int, int] | None = None
     second_look: float | None = None
 
 

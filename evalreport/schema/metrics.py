@@ -174,7 +174,7 @@ class ResidualRecord:
     ``predicted`` and ``true`` are of some examples, spread evenly over the order of predictions, and of those with
     the largest errors. Each bin has its mean prediction, mean truth, limits of the mean truth at ``level`` (null
     where examples are not independent, or too few) and count. ``trend`` is None where examples come in clusters, weigh
-    differently, or are fewer than 60 or than 100 times the squared skewness of the errors.
+    differently, or are fewer than 60 or than 400 times the squared skewness of the errors.
     """
 
     model: str

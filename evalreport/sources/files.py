@@ -312,6 +312,11 @@ def set_truth_apart(
     truth = apart
     if apart is not None:
         rest = [file for file in found if not file.path.samefile(apart.path)]
+        others = [file for file in rest if not file.belongs.part and is_truth(PurePath(file.name).name)]
+        if len(others) < len(rest):
+            rest = [file for file in rest if file not in others]
+            names = [PurePath(file.name).name for file in others]
+            warnings += tuple(warning("ignored_file", "truth", about=(name,), file=name) for name in names)
     else:
         named = (
             [f for f in found if not f.belongs.part and is_truth(PurePath(f.name).name)]

@@ -261,10 +261,10 @@ def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
             raise InputError.of(
                 "long_line", file=name, line=number, longest_line=f"{_LONGEST_LINE / 1000000.0:,.0f}"
             )
+        if number == 1 and raw.startswith(b"PK\x03\x04"):
+            raise InputError.of("archive_as_text", file=name, line=number)
         if b"\0" in raw:
-            raise InputError.of(
-                "not_text", file=name, line=number, problem="the file holds a NUL byte, so it is no text"
-            )
+            raise InputError.of("not_text", file=name, line=number)
         try:
             yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:

@@ -58,6 +58,7 @@ def _signed_by_minus(text: str) -> str:
 
 FORMATS: Mapping[str, Callable[[Any, Mapping[str, Value]], str]] = {
     "count": lambda value, _: count(value),
+    "rough_count": lambda value, _: count(float(f"{value:.2g}")),
     "whole": lambda value, _: str(value),
     "words": lambda value, _: in_words(value),
     "percent": lambda value, _: numbers.percent(value),

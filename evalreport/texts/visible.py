@@ -72,12 +72,11 @@ def escaped_json(text: str) -> str:
 
 
 def _joins(text: str, i: int) -> bool:
-    inside = 0 < i < len(text) - 1
-    return (
-        text[i] in JOINERS
-        and inside
-        and all(unicodedata.category(c)[0] in "LM" for c in (text[i - 1], text[i + 1]))
-    )
+    if text[i] not in JOINERS or not 0 < i < len(text) - 1:
+        return False
+    beside = [unicodedata.category(c) for c in (text[i - 1], text[i + 1])]
+    emoji = text[i] == "\u200d" and beside[0] in ("So", "Sk", "Mn") and beside[1] == "So"
+    return emoji or all(kind[0] in "LM" for kind in beside)
 
 
 def shorten(text: str, limit: int = LONGEST_NAME) -> str:

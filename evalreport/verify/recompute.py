@@ -13,7 +13,7 @@ from evalreport.analysis import analysed, evaluate
 from evalreport.errors import InputError, UsageError, is_address
 from evalreport.extensions import load as load_extension
 from evalreport.gates.conditions import asks_an_audit
-from evalreport.gates.outcomes import judge
+from evalreport.gates.outcomes import decide_gates
 from evalreport.headline import with_headline
 from evalreport.history.connection import History
 from evalreport.history.recorded_inputs import InputState, input_states, recorded_options
@@ -421,7 +421,7 @@ def _recomputed(
     )
     earlier = _about_earlier(recorded.content)
     if not earlier:
-        results = judge(results, options.gates)
+        results = decide_gates(results, options.gates)
         criteria = load_extension("criteria of results")(recorded_results, options, loaded)
         results = results if criteria is None else criteria.mark(results)
         return _with_recorded_headline(results, content), ()
@@ -430,7 +430,7 @@ def _recomputed(
             recorded, Present(results, analysed(loaded), options), history, series
         ), ()
     gates = [gate for gate in options.gates if not _of_audits(gate, recorded.content)]
-    return with_headline(judge(results, gates)), (Message("verify.needs_history", what=earlier),)
+    return with_headline(decide_gates(results, gates)), (Message("verify.needs_history", what=earlier),)
 
 
 def _with_recorded_headline(results: Results, content: JsonObject) -> Results:

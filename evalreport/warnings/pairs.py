@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from evalreport.comparisons.decisions import decided_by_replicates
 from evalreport.comparisons.pairs import Comparison
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
+from evalreport.metrics.table_functions import answers_outside
 from evalreport.options import Options
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import tested_pairs
@@ -17,6 +18,9 @@ from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, shortened
 from evalreport.warnings.checks import check
 from evalreport.warnings.coverage import phrase_of
+
+Lead = tuple[Quantity, float]
+"""A metric on which a model is ahead, and by how much."""
 
 MOST_NAMED = 2
 MOST_UNDEFINED = 0.05
@@ -33,15 +37,21 @@ def metrics_disagree(
     """
     compared = [(quantity, row) for quantity, row in _leading(sample, rows) if row.p_value is not None]
     several = sum(row.p_adjusted is None for _, row in compared)
-    ahead: dict[tuple[str, str | None], tuple[list[Quantity], list[Quantity]]] = {}
+    ahead: dict[tuple[str, str | None], tuple[list[Lead], list[Lead]]] = {}
     for quantity, row in compared:
+        if _on_another_scale(quantity, sample.quantities):
+            continue
+        if answers_outside(quantity, sample.predictions) == "answers":
+            continue  # a lead that empty answers make is none
         if row.difference and _adjusted(row, several) <= 1 - options.confidence:
             greater = greater_is_better(quantity, lower_is_better=options.lower_is_better)
-            ahead.setdefault((row.a, row.b), ([], []))[(row.difference > 0) != greater].append(quantity)
+            sides = ahead.setdefault((row.a, row.b), ([], []))
+            sides[(row.difference > 0) != greater].append((quantity, abs(row.difference)))
     asked_first = COMPANIONS.get(sample.predictions.task, ())
     for (a, b), sides in ahead.items():
         for_a, for_b = (
-            sorted(side, key=lambda q: _place(q, sample.quantities[0], asked_first)) for side in sides
+            _told_once(sorted(side, key=lambda lead: _place(lead[0], sample.quantities[0], asked_first)))
+            for side in sides
         )
         if for_a and for_b:
             of_a, of_b = (shortened([phrase_of(q) for q in side], MOST_NAMED) for side in (for_a, for_b))
@@ -74,6 +84,26 @@ def _adjusted(row: ComparisonRecord, several: int) -> float:
     """Return the p-value as the family of the verdicts adjusts it, else times the number of the other tests."""
     assert row.p_value is not None
     return row.p_value * several if row.p_adjusted is None else row.p_adjusted
+
+
+def _told_once(leads: Sequence[Lead]) -> list[Quantity]:
+    """Return the metrics in their order, of several with the same difference the first.
+
+    Micro averages are the accuracy, and the error rate is what it leaves.
+    """
+    differences: list[float] = []
+    quantities = []
+    for quantity, difference in leads:
+        if not any(math.isclose(difference, other, rel_tol=1e-9) for other in differences):
+            differences.append(difference)
+            quantities.append(quantity)
+    return quantities
+
+
+def _on_another_scale(quantity: Quantity, computed: Collection[Quantity]) -> bool:
+    """Say whether a metric is another one that was computed, on another scale."""
+    base = definition(quantity).scale.affine_of
+    return base is not None and any(other.metric == base.of for other in computed)
 
 
 def _place(quantity: Quantity, primary: Quantity, asked_first: Sequence[str]) -> int:

@@ -71,6 +71,10 @@ PLAIN = {
 }
 
 
+ISOLATION = (("bdi", []), ("tspan", [("unicode-bidi", "isolate")]))
+"""What keeps a name from right to left to itself; no text of a file gives it an attribute."""
+
+
 class Structure(HTMLParser):
     """Elements with the names of their attributes, in order; places where a long name may break do not count."""
 
@@ -81,7 +85,7 @@ class Structure(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note an element."""
-        if tag != "wbr":
+        if tag != "wbr" and (tag, attrs) not in ISOLATION:
             self.elements.append((tag, tuple(sorted(name for name, _ in attrs))))
         self.addresses += [v or "" for name, v in attrs if name in {"href", "src", "xlink:href", "action"}]
 

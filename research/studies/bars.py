@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import stats
 
 import evalreport as er
-from evalreport.gates.judgement import outcome_of
+from evalreport.gates.deciding import outcome_of
 from evalreport.gates.outcomes import judging_interval
 from evalreport.intervals import leading
 from evalreport.metrics.registry import Quantity

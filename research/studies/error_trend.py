@@ -35,7 +35,7 @@ LAWS: Mapping[str, Law] = {
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield the share of data sets in which a trend is named, with its upper 99 % limit."""
     for number, (law, draw) in enumerate(LAWS.items()):
-        for n in SIZES:
+        for n in (n for n in SIZES if run.only in f"{law}, n = {n}"):
             generator = np.random.default_rng([run.seed, number, n])
             drawn = (draw(generator, n) for _ in range(run.replications))
             trends = [error_trend(x, x - error, seed=place) for place, (x, error) in enumerate(drawn)]

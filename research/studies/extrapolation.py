@@ -12,9 +12,6 @@ from research.studies.harness import Cell, Study, limits
 
 SIZES = {"50 to 800": (50, 100, 200, 400, 800), "40 to 800": (40, 80, 120, 200, 300, 400, 600, 800)}
 EXAMPLES, FITS = 100, 5
-SPREADS = (0.6, 0.1)
-"""Standard deviation of the loss of an example; half of its variance is the same at every size."""
-
 Law = Callable[[float], float]
 
 LAWS: Mapping[str, Law] = {
@@ -26,7 +23,7 @@ LAWS: Mapping[str, Law] = {
 
 @dataclass(frozen=True)
 class Curve(Cell):
-    """A law of the error, the training sizes, and how much losses vary."""
+    """A law of the error, the training sizes, and the standard deviation of losses, half of it the examples' own."""
 
     law: Law
     sizes: tuple[int, ...]
@@ -34,10 +31,15 @@ class Curve(Cell):
 
 
 CELLS = tuple(
-    Curve(f"{name}, {len(sizes)} sizes {span}, sd {spread}", law, sizes, spread)
-    for name, law in LAWS.items()
-    for span, sizes in SIZES.items()
-    for spread in SPREADS
+    Curve(f"{law}, {len(SIZES[span])} sizes {span}, sd {spread}", LAWS[law], SIZES[span], spread)
+    for law, span, spread in (
+        ("a power law", "50 to 800", 0.1),
+        ("a power law", "40 to 800", 0.6),
+        ("no power law", "50 to 800", 0.6),
+        ("no power law", "50 to 800", 0.2),
+        ("no power law", "40 to 800", 0.2),
+        ("a logistic fall", "50 to 800", 0.2),
+    )
 )
 
 

@@ -18,7 +18,9 @@ from evalreport.loading.load import load
 from evalreport.metrics.at_rates import Scored
 from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
+from evalreport.predictions.table import ModelOutputs
 from evalreport.questions.baselines.compute import baseline_records
 from evalreport.questions.baselines.rule_pairs import rule_pairs
 from evalreport.questions.calibration.described import joined
@@ -27,11 +29,15 @@ from evalreport.questions.slices.group_spread import Shares, spread_records
 from evalreport.questions.slices.records import IN_HEADINGS
 from evalreport.questions.thresholds.decision_curves import ahead_of
 from evalreport.questions.thresholds.dominance import decided_both_ways
+from evalreport.samplings import sampling_by
+from research.studies.designs import predictions_on
 from research.studies.harness import Cell, Study, limits
+from research.studies.pair_decision import LEADING, decide_pair
 
 LIMIT = 0.06
 """Most of the data sets without a difference in which a sentence speaks of one."""
 
+LEVEL = 0.05
 Draw = Callable[[np.random.Generator], bool]
 
 
@@ -159,6 +165,34 @@ def metrics_disagree(n: int, specificities: tuple[float, float]) -> Draw:
     return printed
 
 
+BESIDE = ("accuracy", "roc_auc", "balanced_accuracy", "log_loss")
+"""The metrics of which the headline may name a second one, the primary one first."""
+
+
+def second_metric(n: int) -> Draw:
+    """Say whether a second metric tells two equal models apart, where the first does not."""
+
+    def printed(generator: np.random.Generator) -> bool:
+        z = 1.5 * generator.normal(size=n)
+        truth = (generator.random(n) < 1 / (1 + np.exp(-z))).astype(np.int32)
+        models = []
+        for name in "ab":
+            p = 1 / (1 + np.exp(-z - 0.6 * generator.normal(size=n)))
+            models.append(
+                ModelOutputs(name, y_pred=(p > 0.5).astype(np.int32), score=p, proba=np.stack([1 - p, p], 1))
+            )
+        predictions, quantities = (
+            predictions_on("binary", truth, tuple(models), 2),
+            [Quantity(m) for m in BESIDE],
+        )
+        sample = estimate_all(predictions, quantities, units=sampling_by(n), n_resamples=2, seed=1)
+        decided = (decide_pair(sample, q, Options(resamples=2))[1][LEADING] for q in quantities)
+        first, *others = (1.0 if p is None else p for p in decided)
+        return first > LEVEL and min(others) * len(BESIDE) <= LEVEL
+
+    return printed
+
+
 def order_turns(n: int, slices: int) -> Draw:
     """Say whether the order turns round in slices where models are equal: one has more examples of the easy ones."""
     level = 0.9 - 0.4 * np.arange(slices) / (slices - 1)
@@ -204,6 +238,8 @@ CELLS = (
     Heading(
         "metrics disagree: equal recall, one ahead on the others, n = 400", metrics_disagree(400, (0.9, 0.7))
     ),
+    Heading("a second metric tells two equal models apart, n = 200", second_metric(200)),
+    Heading("a second metric tells two equal models apart, n = 1,000", second_metric(1000)),
     Heading("order turns round in equal slices: 2 of 2, n = 800", order_turns(800, 2)),
     Heading("order turns round in equal slices: most of 5, n = 2,000", order_turns(2000, 5)),
 )

@@ -13,7 +13,8 @@ import numpy as np
 from scipy import stats
 
 from evalreport.intervals.label_tables import _of_order, _of_orders
-from evalreport.intervals.losses import hall_df, t_or_hall
+from evalreport.intervals.losses import hall_df, t_kurtosis, t_or_hall
+from evalreport.intervals.proportions import trials_wilson
 from evalreport.intervals.registry import Bounds
 from evalreport.intervals.student import around
 from evalreport.intervals.sums import unit_log, unit_plus, unit_wilson
@@ -21,6 +22,7 @@ from evalreport.metrics.difference import Difference, paired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Mean, Ordered
 from evalreport.metrics.ordered import kappa_at
+from evalreport.metrics.probabilities import pass_at_k, pass_hat_k
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.rejection import Confidences, _area, _area_slopes, _excess_slopes, e_aurc
 from evalreport.predictions.arrays import Floats
@@ -167,17 +169,58 @@ def of_risk(generator: np.random.Generator, n: int, *, skewed: bool) -> Drawn:
     }
 
 
+# --- attempts ---------------------------------------------------------------------------------------------------------
+
+
+def of_passes(generator: np.random.Generator, n: int, *, skewed: bool) -> Drawn:
+    """Return pass@2 and pass^2 of five attempts at n questions; mostly easy ones where they are skewed."""
+    chance = generator.beta(2.0, 0.25, n) if skewed else generator.beta(1.5, 1.0, n)
+    passed, count = generator.binomial(5, chance).astype(np.float64), np.full(n, 5.0)
+    drawn = {}
+    for name, function in (("pass_at_k", pass_at_k), ("pass_hat_k", pass_hat_k)):
+        of_question = function(count, passed, 2)
+        value = float(of_question.mean())
+        estimate = replace(estimate_of(name, value, (of_question - value) / n), range=(0.0, 1.0))
+        drawn[f"{name} value"] = value, trials_wilson(estimate, LEVEL)
+    return drawn
+
+
+# --- RRSE -------------------------------------------------------------------------------------------------------------
+
+
+def of_relative_errors(generator: np.random.Generator, n: int, *, skewed: bool) -> Drawn:
+    """Return the difference of two models' RRSE; errors of t with 5 degrees of freedom where they are skewed."""
+
+    def noise() -> Floats:
+        return generator.standard_t(5, n) if skewed else generator.normal(size=n)
+
+    x = 1.5 * generator.normal(size=n)
+    y, common, sides = x + noise(), 0.4 * noise(), []
+    far = (y - y.mean()) ** 2
+    for scale in (1.0, 1.3):
+        squares = (y - x - scale * (common + 0.4 * noise())) ** 2
+        value = float(np.sqrt(squares.mean() / far.mean()))
+        slopes = (squares - value**2 * far) / far.mean() / (2 * value) / n
+        sides.append(estimate_of("rrse", value, slopes))
+    delta = difference_of(*sides)
+    return {"rrse difference": (delta.value, t_kurtosis(delta, LEVEL))}
+
+
 KINDS: Mapping[str, Callable[..., Drawn]] = {
     "sums": of_sums,
     "intervals": of_scores,
     "ordered": of_order,
     "risk": of_risk,
+    "attempts": of_passes,
+    "relative errors": of_relative_errors,
 }
 
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield how many intervals hold the true value, of those that have limits, and the lower limit of the share."""
     for place, (kind, draw) in enumerate(KINDS.items()):
+        if run.only not in kind:
+            continue
         for skewed in (False, True):
             truth = draw(np.random.default_rng([run.seed, 0, place, skewed]), TRUE, skewed=skewed)
             for n in SIZES:

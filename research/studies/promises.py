@@ -11,6 +11,7 @@ import numpy as np
 from research.studies import (
     audits,
     bars,
+    bias_variance,
     biased,
     chosen,
     direct,
@@ -21,6 +22,7 @@ from research.studies import (
     led,
     operating,
     seeds,
+    settling,
     sliced,
     tables,
     ties,
@@ -34,6 +36,7 @@ from research.studies.known_limits import REASONS
 STUDIES: tuple[Study, ...] = (
     led.STUDY, held.STUDY, operating.STUDY, sliced.STUDY, unequal.STUDY, time_order.STUDY, seeds.STUDY, ties.STUDY,
     biased.STUDY, bars.STUDY, families.STUDY, headings.STUDY, chosen.STUDY, extrapolation.STUDY,
+    bias_variance.STUDY, settling.STUDY,
 )  # fmt: skip
 """Add a study here: its promises are measured, judged and published with the others."""
 

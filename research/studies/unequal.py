@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import evalreport as er
-from evalreport.gates.judgement import outcome_of
+from evalreport.gates.deciding import outcome_of
 from evalreport.intervals import leading
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all

@@ -46,7 +46,7 @@ def test_another_prevalence_is_found_with_its_size(history):
     assert row.statistic == pytest.approx(stats.chi2_contingency(table, correction=False).statistic)
     assert row.effect_size == pytest.approx(stats.contingency.association(np.array(table), method="cramer"))
     assert row.text == "20.0 % in class 1, was 50.0 %"
-    assert "labels truth: 20.0 % in class 1, was 50.0 %" in warned(found)["data_changed"].text
+    assert "true labels: 20.0 % in class 1, was 50.0 %" in warned(found)["data_changed"].text
 
 
 def test_other_scores_are_found_though_the_labels_are_the_same(history):

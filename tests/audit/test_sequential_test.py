@@ -14,7 +14,7 @@ from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits
 from evalreport.audit.run_alarm import Scale, compare_run, share_of_run
 from evalreport.cli import main
 from evalreport.errors import UsageError
-from evalreport.gates.outcomes import judge
+from evalreport.gates.outcomes import decide_gates
 from evalreport.history.store import accept, prune, runs, standing
 from evalreport.schema.results import to_json
 from tests.samples.audits import audited, gate_of, right, share, write
@@ -476,11 +476,11 @@ def test_gates_of_audits_are_refused_where_there_is_none(history):
     """In a run without history, and compared with an earlier run."""
     found, _, _ = audited(history, right(share(9, 10)))
     with pytest.raises(UsageError, match="alarms are counted by an audit"):
-        judge(found.results, ["alarms <= 0"])
+        decide_gates(found.results, ["alarms <= 0"])
     with pytest.raises(UsageError, match="every night is known to a history"):
-        judge(found.results, ["forest.accuracy >= 0.5 every night"])
+        decide_gates(found.results, ["forest.accuracy >= 0.5 every night"])
     with pytest.raises(UsageError, match="already compares with the accepted run"):
-        judge(found.results, ["alarms <= accepted"])
+        decide_gates(found.results, ["alarms <= accepted"])
 
 
 def test_a_quiet_audit_is_not_quiet_about_an_alarm(accepted_week, tmp_path, monkeypatch, capsys):

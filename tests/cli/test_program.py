@@ -92,6 +92,7 @@ def test_no_summary_of_a_command_is_cut_off(run):
     "words, message",
     [
         (["rnu", "models"], "unknown command 'rnu'; did you mean run?"),
+        ([str(Path(__file__).parent)], "is a file or folder, and no command: evalreport run "),
         (["verify"], "Missing argument 'RESULTS'"),
         (["run", "models", "--confidnce", "0.9"], "--confidence"),
         (["run", "models", "--task", "binray"], "'binray' is not one of"),

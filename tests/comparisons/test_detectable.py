@@ -89,4 +89,42 @@ def test_examples_that_are_needed_are_said_to_be_for_80_per_cent_power() -> None
     results = run(
         labels(truth.tolist(), **{m: np.where(h, truth, 1 - truth).tolist() for m, h in hits.items()})
     )
-    assert "for 80 % power" in results.to_markdown() or "with 80 % power" in results.to_markdown()
+    assert "(80 % power)" in results.to_markdown()
+
+
+def two_sets(n_a: int, n_b: int) -> evalreport.Results:
+    """Run two test sets of their own: 80 % and 75 % right."""
+    sizes = {"a": (n_a, 0.80), "b": (n_b, 0.75)}
+    source = {
+        m: {"id": [f"{m}{i}" for i in range(n)], "outcome": (np.arange(n) < share * n).astype(int)}
+        for m, (n, share) in sizes.items()
+    }
+    return evalreport.evaluate(source, join="independent", resamples=20)
+
+
+def test_two_test_sets_are_told_how_many_of_each() -> None:
+    """(z(.975) + z(.8)) standard errors are the difference seen: 2.8016^2 (0.16 / 200 + 0.1875 / 400) / 0.05^2 = 3.983.
+
+    So 3.983 times 200 and 400, rounded up to two digits.
+    """
+    results = two_sets(200, 400)
+    (verdict,) = results.verdicts
+    assert verdict.detectable is not None
+    assert verdict.detectable.of_each == (800, 1600)
+    assert verdict.detectable.needed == 2400
+    assert "about 800 examples of a and 1600 of b" in str(verdict.text).replace(",", "")
+    assert "about 800 examples of a and 1,600 of b (80 % power)" in results.to_markdown()
+
+
+def test_two_large_test_sets_name_the_difference_that_they_show() -> None:
+    """Where the number would be fewer than are there: "these two test sets would show"."""
+    source = {
+        m: {"id": [f"{m}{i}" for i in range(n)], "outcome": (np.arange(n) < share * n).astype(int)}
+        for m, n, share in (("a", 400, 0.80), ("b", 400, 0.75), ("c", 400, 0.93))
+    }
+    results = evalreport.evaluate(source, join="independent", correction="holm", resamples=20)
+    record = next(v for v in results.verdicts if v.about == ("a", "b"))
+    assert record.verdict == "undecided"
+    assert record.detectable is not None
+    # Two of three pairs are decided, so Holm's step of the third is the whole 5 %: 2.8016 (0.16 + 0.1875)^0.5 / 20.
+    assert record.detectable.difference == pytest.approx(2.8016 * 0.3475**0.5 / 20, rel=1e-3)

@@ -23,3 +23,7 @@ def test_the_toy_gives_values_an_interval_an_error_and_a_pair() -> None:
     # Binomial(8, 1/4) / 8 has the mean 0.25; five Monte Carlo errors of 2,000 draws.
     assert names["pair"].mean() == pytest.approx(0.25, abs=5 * (0.25 * 0.75 / 8 / 2000) ** 0.5)
     assert names["pair"].min() == 0.0
+    # Patients have 2, 1, 2 and 1 right answers: the mean of four draws of these over two has the variance 1 / 64.
+    assert names["clustered"].mean() == pytest.approx(0.75, abs=5 * (1 / 64 / 2000) ** 0.5)
+    assert names["clustered"].var() == pytest.approx(1 / 64, rel=0.2)
+    assert set(names["clustered"] * 8) == {4, 5, 6, 7, 8}

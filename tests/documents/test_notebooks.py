@@ -57,7 +57,7 @@ def test_a_notebook_runs_and_quotes_its_own_verdict(
             path.name for path in Path("report").iterdir()
         }
     else:  # the topic that the simulation breaks is the one that is named
-        assert re.findall(r"caution new, topic = (\w+): .*worse", text) == ["refunds"]
+        assert re.findall(r"caution new is worse .* where topic is (\w+):", text) == ["refunds"]
         assert "pass new.mean_outcome - old.mean_outcome &gt; -0.02" in text
 
 

@@ -187,6 +187,15 @@ print(mean, round(student.error, 9), student.df)
     assert pairs == "3.0 1.0 1.0"
 
 
+def test_the_first_command_is_one_that_the_wheel_check_tries():
+    """From a clone with uv, without a file of one's own; `make demo` is the same without uv."""
+    first, second, *_ = next(block.text for block in blocks_of(README) if block.language == "sh").splitlines()
+    assert first.split("#")[0].strip() == "uv tool run --from . evalreport demo"
+    assert second.split("#")[0].strip() == "make demo"
+    script = (ROOT / "scripts" / "check-wheel.sh").read_text(encoding="utf-8")
+    assert '"$uv" tool run --quiet --from "$checkout" evalreport' in script
+
+
 def targets_of_make() -> set[str]:
     """Return the targets of the Makefile, with those of its pattern study-%."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 import evalreport
-from evalreport.gates.judgement import outcome_of
+from evalreport.gates.deciding import outcome_of
 from evalreport.gates.outcomes import as_verdict, judging_interval
 from evalreport.intervals.proportions import clopper_pearson_limits
 from evalreport.schema.metrics import Interval, MetricRecord

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 import evalreport
-from evalreport.gates.judgement import outcome_of
-from evalreport.gates.outcomes import judge
+from evalreport.gates.deciding import outcome_of
+from evalreport.gates.outcomes import decide_gates
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.warnings import WarningRecord
 from tests.samples.gates import metric, outcome, results_with
@@ -128,20 +128,23 @@ def test_without_an_interval_a_gate_is_undecided_and_says_why():
 
 def test_judge_decides_the_gates_of_the_options_in_their_order():
     """Without gates the results come back as they are."""
-    judged = judge(ACCURACY, ["n >= 1000", "forest.accuracy > 0.5"])
+    judged = decide_gates(ACCURACY, ["n >= 1000", "forest.accuracy > 0.5"])
     assert [gate.outcome for gate in judged.gates] == ["fail", "pass"]
-    assert judge(ACCURACY, []) == ACCURACY
+    assert decide_gates(ACCURACY, []) == ACCURACY
 
 
 def test_a_blocker_lets_nothing_pass_but_a_count():
     """An example both trained and tested on: a pass becomes undecided with the reason, a failure stays one."""
     leaked = WarningRecord(code="trained_on_test", text="10 examples are both", level="blocker")
     texts = ("forest.accuracy >= 0.89", "forest.accuracy >= 0.95", "n >= 500")
-    gates = judge(dataclasses.replace(ACCURACY, warnings=(leaked,)), texts).gates
+    gates = decide_gates(dataclasses.replace(ACCURACY, warnings=(leaked,)), texts).gates
     assert [gate.outcome for gate in gates] == ["undecided", "fail", "pass"]
     assert "10 examples are both" in gates[0].text
     only_a_warning = dataclasses.replace(leaked, level="caution")
-    assert judge(dataclasses.replace(ACCURACY, warnings=(only_a_warning,)), texts).gates[0].outcome == "pass"
+    assert (
+        decide_gates(dataclasses.replace(ACCURACY, warnings=(only_a_warning,)), texts).gates[0].outcome
+        == "pass"
+    )
 
 
 @pytest.mark.parametrize("limit, expected", [("0.80", "pass"), ("0.86", "undecided"), ("0.95", "fail")])
@@ -194,6 +197,13 @@ def test_an_undecided_gate_says_how_many_examples_would_decide_it(right, limit):
         assert (not low < limit < high) == decided, factor
 
 
+def test_a_value_close_to_its_limit_is_said_with_the_number_of_examples():
+    """0.547 [0.482, 0.611] on 1,500 examples, limit 0.55: (0.064 / 0.003)^2 = 455 times as many, 680,000."""
+    results = results_with([metric("forest", "accuracy", 0.547, 0.482, 0.611)])
+    found = outcome("forest.accuracy >= 0.55", dataclasses.replace(results, n=1500))
+    assert "too close to its limit to be decided (about 680,000 examples would)" in found.text
+
+
 def test_a_value_on_its_limit_is_not_promised_a_decision():
     """However many examples there are, half of the intervals lie on either side."""
-    assert "no feasible number of examples" in outcome("forest.accuracy >= 0.92", ACCURACY).text
+    assert "too close to its limit to be decided" in outcome("forest.accuracy >= 0.92", ACCURACY).text

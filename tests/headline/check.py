@@ -18,7 +18,7 @@ expected.json, for each situation:
   line_must, line_must_not            the same of headline and sub-line (the line below it) together
   should               a wish, reported and not counted: mostly the interval of the size
   titles_must, titles_must_not        the same of all section and figure titles of report.html, each title by itself
-  settle_must_not      the same of "What would settle it"
+  settle_must_not      the same of the line "To decide"
   oneline_must_not     the same of the one-line summary
   exit                 the exit code of the last command
   tone                 the frames that are right for the headline in report.html: alarm, amber, quiet, "" (none)
@@ -105,7 +105,7 @@ def seen(d: Path) -> dict[str, Any]:
     for line in lines:
         if line.startswith("    [evalreport"):
             found["oneline"] = line.strip()
-        if line.startswith("**What would settle it"):
+        if line.startswith("**To decide"):
             found["settle"] = plain(line.replace("**", ""))
         if re.match(r"- \*\*(pass|fail|undecided)\*\*", line):
             found["gates"].append(plain(line[2:].replace("**", "")))
@@ -281,7 +281,7 @@ def main() -> int:
                 print(f"        (wish: {wish})")
     if not given.ideal:
         print(
-            f"headline: {kinds['headline']} at fault; colour, exit code or one-line summary: {kinds['state']}; titles or “what would settle it”: {kinds['below']}"
+            f"headline: {kinds['headline']} at fault; colour, exit code or one-line summary: {kinds['state']}; titles or the line “To decide”: {kinds['below']}"
         )
         print(
             f"results.json holds the headline in {sum(f['json'] is not None for f in found.values())} of {len(found)} reports"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import lzma
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,3 +48,14 @@ def test_the_sentence_of_the_records_is_true(name: str) -> None:
         "settle": "", "oneline": "", "exit": None, "json": None, "h1": "",
     }  # fmt: skip
     assert check.faults(expected, seen) == []
+
+
+@pytest.mark.parametrize("p, named", [(0.024, True), (0.03, False)])
+def test_a_second_metric_is_exploratory_and_one_of_those_that_are_looked_at(p: float, named: bool) -> None:
+    """Of two metrics named with -m the second decides at 0.05 / 2, and its clause says that it is exploratory."""
+    results = results_of(parsed(json.dumps(stored()["own_asked_second_metric"]).encode(), "one"))
+    second = results.options["metrics"][1]
+    rows = tuple(replace(row, p_value=p) if row.metric in second else row for row in results.comparisons)
+    text = check.plain(str(headline(replace(results, comparisons=rows)).text))
+    assert ("; on precision" in text) == named
+    assert text.endswith("(exploratory).") == named

@@ -128,13 +128,20 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
         sizes[row.method].add(row.size)
     with (DOCS / "groups.csv").open(encoding="utf-8") as file:
         of_many = {row["method"] for row in csv.DictReader(file)}
-    of_many |= {"unit_wilson", "unit_log", "unit_plus"}  # docs/kinds.csv
+    of_many |= {"unit_wilson", "unit_log", "unit_plus", "trials_wilson"}  # docs/kinds.csv
     of_many |= {"cluster_log"}  # docs/few-clusters.csv
     of_clusters = {(row["metric"], int(row["clusters"])) for row in tables.read(DOCS / "few-clusters.csv")}
     assert {("rmse", 3), ("rmse", 10), ("mse", 3), ("mse", 10)} <= of_clusters
+    of_many |= {"classes_logit", "classes_t"}  # docs/class-areas.csv
+    of_rare = {(row["kind"], int(row["rarest"])) for row in tables.read(DOCS / "class-areas.csv")}
+    assert {(kind, size) for kind in ("value", "difference") for size in (3, 20)} <= of_rare
     measured = {(row["figure"], int(row["n"])) for row in tables.read(DOCS / "kinds.csv")}
-    for figure in ("f1 value", "error_ratio value", "f1 difference"):
+    for figure in ("f1 value", "error_ratio value", "f1 difference", "pass_at_k value", "pass_hat_k value"):
         assert {(figure, 10), (figure, 1000)} <= measured
+    of_weights = [row for row in tables.read(DOCS / "weights.csv") if row["leads"] == "weighted_logit"]
+    sizes["weighted_logit"] = {
+        int(row["units"].split()[0].replace(",", "")) for row in of_weights if "examples" in row["units"]
+    }
     for name, method in INTERVALS.items():
         if name not in of_many and NOT_ON_A_TEST_SET.isdisjoint(method.needs):
             assert OTHER_SIZES.get(name, {30, 1000}) <= sizes[name], name
@@ -142,7 +149,7 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
 
 OTHER_SIZES = {
     **{name: {8, 100} for name in ("cr2_t", "cluster_t", "cluster_wilson")},
-    **{name: {200, 1000} for name in ("weighted_t", "weighted_wilson")},
+    **{name: {200, 1000} for name in ("weighted_t", "weighted_wilson", "weighted_logit")},
     "ppi": {30, 500},
     "suite_t": {5, 30},
 }

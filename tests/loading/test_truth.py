@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from evalreport.cli import main
 from evalreport.errors import InputError
 from evalreport.loading.load import load
 from evalreport.options import Options
@@ -113,3 +116,18 @@ def test_a_bad_file_of_true_values_is_refused(write: Write, truth: str, line: in
     assert problem in caught.value.problem
     assert caught.value.line == line
     assert Path(caught.value.file or "").name == ("a.csv" if "no true value" in problem else "truth.csv")
+
+
+def test_true_values_among_the_models_are_named_with_what_to_pass(tmp_path, monkeypatch, capsys):
+    """A file y_test.csv beside the predictions, as train_test_split names it: the advice ends in a report."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "my models"
+    folder.mkdir()
+    rows = [(f"r{k}", k % 2, k % 3 % 2) for k in range(40)]
+    (folder / "y_test.csv").write_text("id,target\n" + "".join(f"{i},{y}\n" for i, y, _ in rows))
+    (folder / "forest.csv").write_text("id,pred\n" + "".join(f"{i},{p}\n" for i, _, p in rows))
+    words = ["run", "my models", "-f", "json", "--resamples", "20", "-o", "out"]
+    assert main(words) == 2
+    advice = re.search(r"if these are the true values, pass (--truth '[^']+')", capsys.readouterr().err)
+    assert advice
+    assert main([*words, *shlex.split(advice[1])]) == 0

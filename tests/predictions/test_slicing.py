@@ -323,3 +323,13 @@ def test_what_is_no_date_has_no_periods() -> None:
     column = Column(np.array([0], dtype=np.int32), ("soon",))
     with pytest.raises(UsageError, match="holds 'soon', which is no date: dates are written 2026-03-31"):
         _divided(column, Part("date", "month"), "date:month", None)
+
+
+def test_dates_are_offered_by_their_periods():
+    """Sixty days: weeks and months, not the ten most frequent of them."""
+    days = [f"2026-{1 + k // 28:02d}-{1 + k % 28:02d}T08:00:00" for k in range(60)]
+    source = {name: {"outcome": [0, 1] * 30, "event_time": days} for name in "ab"}
+    (row,) = [row for row in survey(evalreport.load(source)) if row.analysis == "slices"]
+    assert "event_time (60 values, dates: event_time:week or event_time:month takes periods)" in str(
+        row.reason
+    )

@@ -183,6 +183,7 @@ def test_names_are_text_in_charts(folder: Path) -> None:
         assert name in said
 
 
+@pytest.mark.slow
 def test_the_pdf_has_neither_links_outwards_nor_actions(folder: Path) -> None:
     """No address, script, launch or embedded file other than results.json, and the names are in its text."""
     import pikepdf

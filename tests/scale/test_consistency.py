@@ -127,6 +127,7 @@ def test_an_aggregate_agrees_with_itself(folder: Path) -> None:
     assert opened(folder).manifest.cut == ("a", "b")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, edit", EDITS.values(), ids=EDITS)
 def test_an_edit_of_a_file_is_found(name: str, edit: Edit, folder: Path, tmp_path: Path) -> None:
     """The digest is made anew, so that the numbers alone tell."""

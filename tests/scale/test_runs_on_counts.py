@@ -207,6 +207,7 @@ def test_results_are_verified_from_the_aggregate(inputs: str, folder: Path, tmp_
     assert er.verify(results, inputs=folder / inputs).outcome == "agrees"
 
 
+@pytest.mark.slow
 @needs_locks
 def test_results_of_an_engine_are_verified_from_the_files(folder: Path, on_dask: Results) -> None:
     """They are counted again: what needs single examples is not among the results."""

@@ -145,6 +145,7 @@ def test_paired_t_is_that_of_the_rows(metric: str, summed: Results, rows_by_t: R
         assert [found.low, found.high] == pytest.approx([own.low, own.high], abs=1e-11)
 
 
+@pytest.mark.slow
 def test_areas_are_compared_as_those_of_the_rows(summed: Results, rows: Results) -> None:
     """By the products of placements of positives and of negatives: within 0.02 standard errors (CONTRACT 2.2)."""
     for found, own in zip(leading(summed, "roc_auc"), leading(rows, "roc_auc"), strict=True):

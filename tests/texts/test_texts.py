@@ -185,6 +185,7 @@ def test_every_key_that_is_named_exists() -> None:
     assert asked - english().keys() == set()
 
 
+@pytest.mark.slow
 def test_every_text_is_used() -> None:
     """No text is left over: each is named, or is of a group in which names are looked up."""
     keys, groups = used_keys()

@@ -78,6 +78,7 @@ def test_no_text_says_more_than_a_test_can(kind: str):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_significant_stands_with_its_test_or_not_at_all():
     """The word in a text of the package is about digits, or names a test or p in the same sentence."""
     for place, text in texts():

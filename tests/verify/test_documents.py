@@ -64,6 +64,7 @@ def changed(reported, tmp_path):
     return change
 
 
+@pytest.mark.slow
 def test_the_documents_of_a_run_are_those_of_its_results(reported, verify):
     """Every byte agrees but for title and date; the title is said, quietly too."""
     code, said = verify(reported / "out", "--inputs", reported / "models")
@@ -92,6 +93,7 @@ FORGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", FORGED)
 def test_a_page_that_was_changed_differs(what, changed, verify):
     """Whatever was changed, the last line says so, and the place is shown."""
@@ -101,6 +103,7 @@ def test_a_page_that_was_changed_differs(what, changed, verify):
     assert "report.html is not the document that this version makes of results.json; it differs in " in said
 
 
+@pytest.mark.slow
 def test_two_figures_that_changed_places_are_found(changed, verify):
     """The accuracies of the two models, swapped in the page: the same figures in another order."""
     out, models = changed("</main>", "</main>")
@@ -132,6 +135,7 @@ def test_every_other_document_is_compared(name, changed, verify):
     assert (code, f"{name} is not the document" in said) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_document_that_results_do_not_give_differs(changed, verify):
     """A model card that the folder's results cannot have written."""
     out, models = changed("</main>", "</main>")
@@ -139,12 +143,14 @@ def test_a_document_that_results_do_not_give_differs(changed, verify):
     assert verify(out, "--inputs", models)[0] == 1
 
 
+@pytest.mark.slow
 def test_a_page_in_full_detail_agrees(tmp_path, reported, verify):
     """The longer page of the same results."""
     run(reported / "models", tmp_path / "out", "-m", "accuracy", "--detail", "full", "-f", "html,json")
     assert verify(tmp_path / "out", "--inputs", reported / "models", "-q") == (0, "")
 
 
+@pytest.mark.slow
 def test_a_page_of_templates_is_compared_where_they_are_named(tmp_path, reported, verify):
     """Without them it is another page."""
     templates = tmp_path / "templates"

@@ -266,6 +266,7 @@ FORGERIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", FORGERIES)
 def test_whatever_version_is_claimed_everything_is_compared(what, copy, verify):
     """A record, a sentence or a state too many, too few or changed is exit 1, also quietly, and it is named."""

@@ -399,7 +399,7 @@ def _record(
     if one.squares is None:
         variance = _with_replicates(split.variance, one, 2, cluster, level)
     else:
-        variance = over_both(one.squares, given, cluster, level, POSITIVE)
+        variance = of_variance(one.squares, given, cluster, level)
     return DecompositionRecord(
         model=model,
         loss=one.loss,
@@ -427,6 +427,21 @@ def _record(
         bias_monte_carlo=float(again[1]),
         variance_monte_carlo=float(again[2]),
     )
+
+
+def of_variance(squares: Floats, given: Mask, cluster: Indices | None, level: float) -> Limits:
+    """Return limits of the variance: the upper one with divisor K - 1, so that both divisors' values lie between them.
+
+    Parameters
+    ----------
+    squares
+        (K, n) squared distances from each example's mean prediction.
+    """
+    count = given.sum(axis=0)
+    unbiased = squares * (count / np.maximum(count - 1, 1))
+    return over_both(squares, given, cluster, level, POSITIVE)[0], over_both(
+        unbiased, given, cluster, level, POSITIVE
+    )[1]
 
 
 def _mean(values: Floats) -> float | None:

@@ -22,7 +22,8 @@ class DecompositionRecord:
     ``bias_unbiased``: ``bias`` less the variance / K that it contains, with its limits; it may be below 0 by
     chance, and is None for 0-1. It and ``variance_unbiased`` are over the ``n_unbiased`` examples with two or more
     predictions. ``noise`` is None where it is not known: ``bias`` then holds it. ``low`` and ``high`` are limits of
-    ``expected_loss``. All limits are over examples and replicates, None with fewer than ten replicates.
+    ``expected_loss``. All limits are over examples and replicates, None with fewer than ten replicates; of squared
+    losses those of ``variance`` hold the variance with either divisor.
     ``aggregated_loss`` is the loss of the mean (or main) prediction, so averaging the replicates removes the rest.
     ``*_monte_carlo``: standard errors over replicates.
     """

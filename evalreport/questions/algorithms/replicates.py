@@ -192,7 +192,7 @@ def no_information_rate(apparent: ModelView, quantity: Quantity) -> float | None
     if metric.is_auc:
         return metric.scale.uninformed
     if apparent.true is None:
-        return None  # outcomes were judged elsewhere: there is no truth to pair with
+        return None  # outcomes were decided elsewhere: there is no truth to pair with
     computation = metric.computation
     if isinstance(computation, Margins | Moments) and computation.mean_over_pairs is not None:
         return float(computation.mean_over_pairs(apparent))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import Gate
-from evalreport.gates.judgement import gate_record, outcome_of
+from evalreport.gates.deciding import gate_record, outcome_of
 from evalreport.intervals.proportions import clopper_pearson_limits
 from evalreport.questions.attempts.records import QuestionRecord
 from evalreport.questions.attempts.verdicts import could_be_decided

@@ -110,10 +110,10 @@ def baseline_records(sample: Sample) -> tuple[BaselineRecord, ...]:
     """
     predictions, units = sample.predictions, sample.units
     records = []
-    judged = [q for q in sample.quantities if definition(q).scale.greater_is_better is not None]
+    directed = [q for q in sample.quantities if definition(q).scale.greater_is_better is not None]
     for baseline in _rules(predictions, units):
         answers = _Answers(baseline, predictions, units)
-        for quantity in judged:
+        for quantity in directed:
             value, reason = answers.value(quantity)
             if np.isfinite(value):
                 records.append(

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 from evalreport.errors import UsageError
 from evalreport.gates.conditions import CostFigure, Gate, Term, cost_of, wrong
-from evalreport.gates.judgement import Limited, decide_by_limits
+from evalreport.gates.deciding import Limited, decide_by_limits
 from evalreport.questions.costs.interval import NO_VARIATION
 from evalreport.questions.costs.records import CostRatioRecord, CostRecord
 from evalreport.registry import unknown_name

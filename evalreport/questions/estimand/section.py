@@ -1,4 +1,4 @@
-"""A small box for whoever judges the statistics: what is estimated."""
+"""A small box for the statistician: what is estimated."""
 
 from __future__ import annotations
 

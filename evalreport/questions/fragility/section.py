@@ -1,4 +1,4 @@
-"""A small box for whoever judges the statistics: how many examples would undo each verdict."""
+"""A small box for the statistician: how many examples would undo each verdict."""
 
 from __future__ import annotations
 

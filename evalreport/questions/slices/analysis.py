@@ -31,6 +31,7 @@ from evalreport.questions.slices.records import (
 from evalreport.questions.slices.slice_estimates import (
     Group,
     Side,
+    direction,
     group_of,
     quantities_within,
     rows_by_slice,
@@ -49,11 +50,11 @@ MOST_NAMED = 8
 def slice_warnings(
     divisions: Sequence[Division], sides: Sequence[Side], rows: Sequence[DisparityRecord], options: Options
 ) -> Iterator[WarningRecord]:
-    """Yield the warnings of every column: flagged slices first, then those that could not be judged."""
+    """Yield the warnings of every column: slices that are worse first, then those that could not be tested."""
     for division in divisions:
-        flagged = [r for r in rows if r.flagged and r.slice.column == division.column and r.text]
-        if flagged:
-            yield _flagged(division, flagged, rows, options)
+        worse = [r for r in rows if r.slice.column == division.column and r.text and _is_worse(r, options)]
+        if worse:
+            yield _flagged(division, worse, rows, options)
     for division in divisions:
         if len(division.values) == 1:
             value = division.values[0]
@@ -61,6 +62,11 @@ def slice_warnings(
             yield warning("one_slice", about=about, value=value, column=division.column)
         else:
             yield from _small(division, [s for s in sides if s.name.column == division.column])
+
+
+def _is_worse(row: DisparityRecord, options: Options) -> bool:
+    """Say whether a slice is shown to differ, and not to be better: that it is better is no caution."""
+    return row.flagged and direction(Quantity.of(row), options) * (row.difference or 0.0) <= 0
 
 
 def _flagged(
@@ -88,15 +94,20 @@ def _small(division: Division, sides: Sequence[Side]) -> Iterator[WarningRecord]
     if not reasons:
         return
     about, column = (division.column, *reasons), division.column
-    listed = [Message("too_small.listed", value=value, reason=reason) for value, reason in reasons.items()]
-    shown, more = tuple(listed[:MOST_NAMED]), len(listed) - MOST_NAMED
+    by_reason: dict[Text, list[str]] = {}
+    for value, reason in list(reasons.items())[:MOST_NAMED]:
+        by_reason.setdefault(reason, []).append(value)
+    shown = tuple(
+        Message("too_small.listed", values=tuple(v), reason=reason) for reason, v in by_reason.items()
+    )
+    more = len(reasons) - MOST_NAMED
     if more > 0:
         yield warning("small_slices", "more", about=about, column=column, listed=shown, n=more)
     else:
         yield warning("small_slices", "all", about=about, column=column, listed=shown)
 
 
-def judged_slices(sides: Sequence[Side]) -> frozenset[Slice]:
+def tested_slices(sides: Sequence[Side]) -> frozenset[Slice]:
     """Return the slices that are large enough for every model."""
     small = {side.name for side in sides if not side.large}
     return frozenset({side.name for side in sides} - small)
@@ -147,7 +158,7 @@ def comparisons_within(group: Group, primary: Quantity, options: Options) -> tup
 def reversals(
     rows: Sequence[ComparisonRecord],
     within: Sequence[ComparisonRecord],
-    judged: frozenset[Slice],
+    tested: frozenset[Slice],
     primary: Quantity,
     options: Options,
 ) -> Iterator[WarningRecord]:
@@ -161,12 +172,12 @@ def reversals(
         Tests over all examples.
     within
         Tests within slices, on the primary metric.
-    judged
+    tested
         Slices that are large enough for every model.
     """
     by_pair: dict[tuple[str, str | None, str], list[ComparisonRecord]] = {}
     for row in within:
-        if row.slice is not None and row.slice in judged and row.difference is not None:
+        if row.slice is not None and row.slice in tested and row.difference is not None:
             by_pair.setdefault((row.a, row.b, row.slice.column), []).append(row)
     if not within:
         return
@@ -316,7 +327,7 @@ def slice_records(
         disparities = tuple(replace(row, flagged=False, text=None) for row in disparities)
     warnings = (
         *slice_warnings(compared_with, sides, disparities, options),
-        *reversals(rows, within, judged_slices(sides), primary, deciding),
+        *reversals(rows, within, tested_slices(sides), primary, deciding),
     )
     slices = tuple(found_of(division) for division in compared_with)
     verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, deciding)

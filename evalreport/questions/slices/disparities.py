@@ -25,7 +25,7 @@ from evalreport.questions.slices.limits import Limits
 from evalreport.questions.slices.records import DisparityRecord
 from evalreport.questions.slices.slice_estimates import Side, direction
 from evalreport.schema.metrics import Interval
-from evalreport.texts import Message, Text, parts
+from evalreport.texts import Message, Text
 
 Key = tuple[str, str, str]
 """Model, column, value."""
@@ -59,7 +59,7 @@ def disparity_records(sides: Sequence[Side], options: Options) -> tuple[Disparit
     level = 1 - (alpha if options.correction == "none" else alpha / max(size, 1))
     rows = (_row(side, level, tested[_key(side)], options) for side in sides)
     return tuple(
-        replace(row, text=_sentence(side, row, size, options)) for side, row in zip(sides, rows, strict=True)
+        replace(row, text=_sentence(side, row, options)) for side, row in zip(sides, rows, strict=True)
     )
 
 
@@ -70,7 +70,7 @@ def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
     """Mark the slices of all columns whose margins let no outcome reach the level as too small.
 
     Proportions of independent examples only; for other values the number of examples decides. Without
-    ``--correction`` each slice is judged separately.
+    ``--correction`` each slice is tested separately.
     """
     columns: dict[tuple[str, str], list[Side]] = {}
     for side in sides:
@@ -273,7 +273,7 @@ def in_words(quantity: Quantity) -> str | Message:
     )
 
 
-def _sentence(side: Side, row: DisparityRecord, size: int, options: Options) -> Message:
+def _sentence(side: Side, row: DisparityRecord, options: Options) -> Message:
     """Return the sentence on the test of one slice."""
     what = Message(
         "disparity.what",
@@ -283,16 +283,20 @@ def _sentence(side: Side, row: DisparityRecord, size: int, options: Options) -> 
         if side.small:
             return Message("disparity.not_judged", what=what, reason=side.small)
         return Message("disparity.not_tested", what=what)
-    evidence, decimals = Message("disparity.p", p=row.p_adjusted), decimals_of([None])
+    decimals = decimals_of([None])
+    difference: dict[str, object] = {"difference": row.difference, "p": row.p_adjusted}
     if row.low is not None and row.high is not None:
         decimals = decimals_of([(row.high - row.low) / 4])
-        several = size > 1 and options.correction != "none"
-        key = "disparity.simultaneous" if several else "disparity.interval"
-        within = Message(key, level=row.level, limits=(row.low, row.high), decimals=decimals)
-        evidence = parts(within, evidence)
+        difference["limits"] = (row.low, row.high)
+    key = "disparity.evidence" if "limits" in difference else "disparity.evidence_p"
+    values = {"here": side.value, "rest": side.value - row.difference, "decimals": decimals}
+    evidence = Message(key, decimals=decimals, **difference)
     good = direction(side.quantity, options) * row.difference
-    word = "better" if good > 0 else "worse" if good < 0 else "different"
+    if not row.flagged or not good:
+        key = "different" if row.flagged else "not_shown"
+        return Message(f"disparity.{key}", what=what, evidence=evidence, **values)
     return Message(
-        f"disparity.{word if row.flagged else 'not_shown'}",
-        what=what, difference=row.difference, decimals=decimals, evidence=evidence,
+        f"disparity.{'better' if good > 0 else 'worse'}",
+        model=side.model, metric=in_words(side.quantity), column=row.slice.column, value=row.slice.value,
+        evidence=evidence, **values,
     )  # fmt: skip

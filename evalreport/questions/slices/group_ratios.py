@@ -77,11 +77,11 @@ def _family(shares: Shares, found: Sequence[Shares]) -> int:
     if without_order and stand_in_order(shares.names):
         return 0
     spoken_of = {s.metric for s in found if s.model == shares.model and s.metric in IN_HEADINGS}
-    groups = sum(max(int(_judged(s).sum()) - 1, 0) for s in without_order or alike)
+    groups = sum(max(int(_tested(s).sum()) - 1, 0) for s in without_order or alike)
     return groups * (len(spoken_of) if shares.metric in spoken_of else 1)
 
 
-def _judged(shares: Shares) -> npt.NDArray[np.bool_]:
+def _tested(shares: Shares) -> npt.NDArray[np.bool_]:
     """Say which groups are large enough to be named; none where their trials are not known."""
     return np.asarray(~np.isnan(shares.trials) & (shares.trials >= LEAST_TRIALS))
 
@@ -91,7 +91,7 @@ def _of_column(shares: Shares, level: float, comparisons: int) -> Iterator[Group
     if int(counted.sum()) < 2:
         return
     largest = int(np.argmax(np.where(counted, shares.trials, -1.0)))
-    judged, reference = _judged(shares), _limited(shares, largest, level)
+    tested, reference = _tested(shares), _limited(shares, largest, level)
     for place, name in enumerate(shares.names):
         if place == largest or not counted[place]:
             continue
@@ -102,7 +102,7 @@ def _of_column(shares: Shares, level: float, comparisons: int) -> Iterator[Group
             reference=shares.names[largest], ratio=group[0] / reference[0] if reference[0] > 0 else None,
             low=low, high=high, level=level,
         )  # fmt: skip
-        named = comparisons > 0 and judged[place] and judged[largest]
+        named = comparisons > 0 and tested[place] and tested[largest]
         yield _together(record, shares, (place, largest), comparisons) if named else record
 
 

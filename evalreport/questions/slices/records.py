@@ -19,7 +19,7 @@ class DisparityRecord:
     ``reference_value``. ``level``: simultaneous over the family of tests. ``p_value`` is that of ``test``;
     ``p_adjusted``, over the family, may start from a larger one (docs/slices.md). ``flagged``: ``p_adjusted`` is at or
     below 1 - confidence; the limits leave 0 out exactly then (cut or stretched, as ``method`` says). ``reason`` says
-    why a slice is too small to judge, or a limit is missing.
+    why a slice is too small to be tested, or a limit is missing.
     """
 
     model: str

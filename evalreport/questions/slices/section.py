@@ -1,4 +1,4 @@
-"""Slices: a table a column, the worst slice first; which differ from the rest, which are too small to be judged."""
+"""Slices: a table a column, the worst slice first; which differ from the rest, which are too small to be tested."""
 
 from __future__ import annotations
 
@@ -126,6 +126,9 @@ def _finding(
 ) -> str:
     """Name the worst slice, else a group that is selected more often, else gaps larger than chance gives."""
     tested = [r for r in family if r.p_adjusted is not None]
+    turned = next((w for w in view.results.warnings if w.code == "order_reversed_in_slices"), None)
+    if turned is not None and tested:
+        return say("finding.slices_turned", column=visible(turned.about[-1]))
     worst = _worst(view, tested)
     of_groups = ""
     if groups is not None:
@@ -164,7 +167,7 @@ def _column(
     rest = {(r.slice.value, r.model): r for r in own}
     first, models = view.models[0], view.models[:MOST_MODELS]
     sign = 1.0 if view.greater_is_better else -1.0
-    # The worst first; those that are not judged, then those without a value, at the end.
+    # The worst first; those that are not tested, then those without a value, at the end.
     valued = {v: r for v in values if (r := rest.get((v, first.id))) is not None and r.difference is not None}
     behind = {v: (r.p_value is None, sign * (r.difference or 0.0)) for v, r in valued.items()}
     in_order = stand_in_order(values)
@@ -332,7 +335,7 @@ def _against_rest(view: View) -> list[DisparityRecord]:
 
 
 def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]) -> str:
-    """Name the slices that are too small to be judged, each once, those with the same reason together."""
+    """Name the slices that are too small to be tested, each once, those with the same reason together."""
     by_slice: dict[str, list[Text]] = {}
     for record in rest:
         if record.p_value is None and record.reason:
@@ -366,7 +369,7 @@ def summary_line(view: View) -> str:
     if not family or _blocked(view):
         return ""
     flagged = [r for r in family if r.flagged]
-    tested = sum(r.p_adjusted is not None for r in family)
+    tested = distinct_tests(family)
     if not flagged:
         of_sums = any(coded(r.reason or "")[0] == "disparity.of_sums" for r in family)
         untested = say("slices.none_judged" if of_sums else "slices.none_large")

@@ -191,7 +191,7 @@ LEAST_DATASETS = 6
 def too_small(
     estimate: Estimate | None, part: Predictions | None, table: Predictions, *, by_margins: bool
 ) -> Text | None:
-    """Say why a slice is too small to be judged on a quantity, by its size alone; None where it is not.
+    """Say why a slice is too small to be tested on a quantity, by its size alone; None where it is not.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ class Side:
     two_sets
         Slice less rest as on two test sets, where the limits of both values are squared and added.
     small
-        Why the slice is too small to be judged; None where it is not.
+        Why the slice is too small to be tested; None where it is not.
     """
 
     name: Slice
@@ -286,7 +286,7 @@ class Side:
 
     @property
     def large(self) -> bool:
-        """Whether the slice is judged and has enough examples for its rank among the others to mean something."""
+        """Whether the slice is tested and has enough examples for its rank among the others to mean something."""
         return (
             self.small is None
             and self.estimate is not None

@@ -1,4 +1,4 @@
-"""Warnings about slices: one that differs, those that are too small to judge, an order that turns round."""
+"""Warnings about slices: one that differs, those that are too small to be tested, an order that turns round."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from evalreport.warnings.checks import check
 
 @check("slice_differs", "one_slice", "small_slices", "order_reversed_in_slices")
 def of_slices(slices: Sliced) -> Iterator[WarningRecord]:
-    """Warn of slices that differ, of those that cannot be judged, and of reversed orders."""
+    """Warn of slices that differ, of those that cannot be tested, and of reversed orders."""
     yield from slices.raised

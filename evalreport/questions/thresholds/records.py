@@ -57,7 +57,7 @@ class OperatingPointRecord:
     """One threshold of one model, chosen by a criterion on these data, with its counts and value.
 
     ``threshold`` is null where no example is to be called positive. The counts are those at the threshold;
-    ``value`` is of ``metric``. ``optimistic`` says that the threshold was chosen on the data it is judged on.
+    ``value`` is of ``metric``. ``optimistic`` says that the threshold was chosen on the data it is measured on.
     """
 
     model: str

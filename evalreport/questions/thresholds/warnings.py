@@ -43,7 +43,7 @@ def curves_cross(thresholds: Thresholds) -> Iterator[WarningRecord]:
 
 @check("threshold_chosen_here", needs=("points_on_curves",))
 def thresholds_chosen_here(thresholds: Thresholds, options: Options) -> Iterator[WarningRecord]:
-    """Warn of thresholds chosen on the data they are judged on; information only where none was requested."""
+    """Warn of thresholds chosen on the data they are measured on; information only where none was requested."""
     if any(record.optimistic for record in thresholds.operating_points):
         if options.cost_ratio is not None:
             yield warning("threshold_chosen_here", about=("cost_ratio",))

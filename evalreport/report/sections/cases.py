@@ -101,7 +101,8 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
         say(f"cases.{name}")
         for name in ("found", "missed", "missed_per_1000", "alarms", "alarms_per_1000", "cleared")
     )
-    finding = _finding({model: hits for model, (hits, *_) in outcomes.items()}, totals[0], label, fits=fits)
+    shares = "_fits" if fits else "_weights" if view.results.options.get("weight") else ""
+    finding = _finding({model: hits for model, (hits, *_) in outcomes.items()}, totals[0], label, shares)
     rows = _rows(outcomes, empty)
     return Cases(chosen.heading or _headed(view, finding), "binary", groups, heads, rows, None, note)
 
@@ -134,8 +135,11 @@ def _rows(
     return tuple(rows)
 
 
-def _finding(hits: Mapping[Model, float], n: float, label: str, *, fits: bool) -> str:
-    """Say how many positives the best model finds, and the other or the last one."""
+def _finding(hits: Mapping[Model, float], n: float, label: str, shares: str) -> str:
+    """Say how many positives the best model finds, and the other or the last one.
+
+    ``shares``: the ending of the texts that say shares, for fits or weights, of which counts say nothing; or nothing.
+    """
     most, least = max(hits.values()), min(hits.values())
     order = sorted(hits, key=lambda model: -hits[model])
     told = {
@@ -151,8 +155,8 @@ def _finding(hits: Mapping[Model, float], n: float, label: str, *, fits: bool) -
         key = "finds_all"
     elif len(hits) == 1 or most == least:
         key = "one_finds" if len(hits) == 1 else "all_find"
-    if fits:  # an example is counted in several fits: shares say what counts would not
-        key += "_fits"
+    if shares:
+        key += shares
         told |= {"most_share": numbers.share(most, n), "least_share": numbers.share(least, n)}
     return say(f"cases.{key}", **told)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
 from evalreport.gates.conditions import as_ratio
-from evalreport.headline import headline
+from evalreport.headline import headline, rarest_class
 from evalreport.plots.pictures import Figure
 from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.cautions import one_of_a_code
@@ -271,9 +271,10 @@ def gates_of(view: View) -> list[Gate]:
         parts = COMPARISON.fullmatch(as_ratio(gate.gate))
         subject, sign, bar = (gate.gate, "", "") if parts is None else parts.groups()
         value_text = "" if gate.value is None else numbers.to_digits(gate.value, 4)
-        if gate.outcome != "pass" and None not in (gate.value, gate.low, gate.high):
+        if None not in (gate.value, gate.low, gate.high):
             value_text = _with_limits(gate)
         # Models are called as in the condition that was typed, so that it can be typed again.
+        bar = numbers.count(int(bar)) if bar.isdigit() else bar
         bar = visible(f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
         word, text = named("gate", gate.outcome), text_of(view, gate.text)
         gates.append(Gate(gate.outcome, word, visible(subject), value_text, bar, text, gate.exploratory))
@@ -421,25 +422,33 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         "n": numbers.count(view.results.n),
         "clusters": "" if clusters is None else numbers.count(clusters[0]),
     }
+    gap = numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2)
     if detectable.needed is not None and detectable.needed > OUT_OF_REACH * _drawn(
         view, detectable.unit, clusters
     ):
-        far = say(
+        far = _of_a_rare_class(view, detectable, pair, gap) or say(
             "decision.settle_out_of_reach",
             **pair,
             needed=numbers.rounded_count(detectable.needed),
-            unit=say(f"decision.unit_{_unit(view, detectable.unit)}"),
-            gap=numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2),
+            unit=say(
+                f"decision.unit_{_unit(view, detectable.unit) if detectable.of_each is None else 'two_sets'}"
+            ),
+            gap=gap,
         )
         return " ".join(filter(None, (far, _cost_of_a_look(view, detectable))))
     if detectable.needed is not None:
-        of_questions = detectable.unit == "examples" and at_each(view)
-        within = say(
-            f"decision.settle_{'questions' if of_questions else _unit(view, detectable.unit)}",
+        unit = _unit(view, detectable.unit)
+        if detectable.unit == "examples" and at_each(view):
+            unit = "questions"
+        if detectable.of_each is not None:
+            unit = "two_sets"
+            pair |= _of_each(detectable.of_each, first=record.about[0] == a.id)
+        within = _of_a_rare_class(view, detectable, pair, gap) or say(
+            f"decision.settle_{unit}",
             **pair,
             needed=numbers.count(detectable.needed),
             gold="" if detectable.gold is None else numbers.count(detectable.gold),
-            gap=numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2),
+            gap=gap,
         )
         return " ".join(filter(None, (within, _cost_of_a_look(view, detectable))))
     key = _by_units(
@@ -450,7 +459,27 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     )
     key = "decision.settle_detectable_units" if _unit(view, detectable.unit) == "units" else key
     key = key if clusters is None else "decision.settle_detectable_clusters"
+    if view.results.options.get("join") == "independent" and clusters is None:
+        key = "decision.settle_detectable_two_sets"
     return say(key, **pair, size=numbers.to_digits(detectable.difference, 2))
+
+
+def _of_each(sizes: tuple[int, int], *, first: bool) -> dict[str, str]:
+    """Return the examples of each test set; ``first``: the pair is named in the order of the sizes."""
+    of_a, of_b = sizes if first else sizes[::-1]
+    return {"of_a": numbers.count(of_a), "of_b": numbers.count(of_b)}
+
+
+def _of_a_rare_class(view: View, detectable: DetectableRecord, pair: Mapping[str, str], gap: str) -> str:
+    """Say how many examples, and how many of a rare class among them, are needed; empty where no class limits."""
+    rare = rarest_class(view.results)
+    if rare is None or detectable.needed is None or detectable.unit != "examples" or detectable.of_each:
+        return ""
+    label, n = rare
+    events = detectable.needed * n / view.results.n
+    return say(
+        "decision.settle_rare", **pair, needed=detectable.needed, events=events, label=visible(label), gap=gap
+    )
 
 
 def _cost_of_a_look(view: View, found: DetectableRecord) -> str:

@@ -108,15 +108,19 @@ def _found(view: View, first: str, digits: numbers.Digits | None) -> tuple[str, 
     counts = {record.label: record for record in view.results.unanimity}
     whole = counts.get(None)
     if whole is None:
-        answers = [r.answer for r in view.results.disagreements if r.id == first]
-        values = [value for text in answers if (value := _as_number(text)) is not None]
+        answers = [r for r in view.results.disagreements if r.id == first]
+        values = [(value, r.model) for r in answers if (value := _as_number(r.answer)) is not None]
         if len(values) < len(answers):
             return say("failures.disagree"), ""
         ends = (min(values), max(values))
-        low, high = (numbers.to_digits(v, 4) if digits is None else numbers.number(v, digits) for v in ends)
+        low, high = (
+            numbers.to_digits(v, 4) if digits is None else numbers.number(v, digits) for v, _ in ends
+        )
         high = high if digits is None else f"{high} {digits.unit}".strip()
+        lowest, highest = (view.model(model).name for _, model in ends)
         key = "failures.widest" if view.results.task == "regression" else "failures.widest_outcome"
-        return say(key, id=shorten(first, LONGEST_CELL), low=low, high=high), ""
+        said = {"id": shorten(first, LONGEST_CELL), "low": low, "high": high}
+        return say(key, lowest=lowest, highest=highest, **said), ""
     positive = counts.get(view.results.positive) if view.results.positive is not None else None
     n, number = len(view.models), in_words(len(view.models))
     if positive is not None and positive.all_wrong:

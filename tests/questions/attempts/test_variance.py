@@ -58,7 +58,10 @@ def of_matrix(outcomes: np.ndarray) -> dict[str, list[Any]]:
 
 @each("passk")
 def test_pass_rates_are_the_reference_s(record: dict[str, Any]) -> None:
-    """Values by question, mean, t limits (CR2 with groups) and paired differences, cut to the range (R 4.2.2)."""
+    """Values by question, mean, t limits (CR2 with groups) and paired differences, cut to the range (R 4.2.2).
+
+    The value's t stands beside Wilson's limits on effective trials, which lead.
+    """
     given, expected = record["inputs"], record["value"]
     group = given.get("group")
     of_groups = {} if group is None else {"group": [f"g{g}" for g in group]}
@@ -67,7 +70,9 @@ def test_pass_rates_are_the_reference_s(record: dict[str, Any]) -> None:
     cluster = None if group is None else "group"
     for kind, spelled in METRICS.items():
         metric, wanted = spelled.format(k=given["k"]), expected[kind]
-        results = run(source, metrics=(metric,), cluster=cluster, resamples=1)
+        results = run(
+            source, metrics=(metric,), cluster=cluster, intervals=("t",) if group is None else (), resamples=1
+        )
         if "b" in source:
             found = row(results, "paired_t")
             value, low, high, edges = found.difference, found.low, found.high, (-1, 1)
@@ -75,12 +80,46 @@ def test_pass_rates_are_the_reference_s(record: dict[str, Any]) -> None:
             assert agrees(abs(found.difference / found.statistic), wanted["se"])
         else:
             one = value_of(results, metric)
-            value, low, high, edges = one.value, one.intervals[0].low, one.intervals[0].high, (0, 1)
-            assert one.intervals[0].method == ("t" if group is None else "cr2_t")
+            assert one.intervals[0].method == ("trials_wilson" if group is None else "cr2_t")
+            beside = one.intervals[1 if group is None else 0]
+            value, low, high, edges = one.value, beside.low, beside.high, (0, 1)
+            assert beside.method == ("t" if group is None else "cr2_t")
             assert one.n == len(given["n"])
         assert agrees(value, wanted["estimate"])
         assert agrees(low, np.clip(wanted["low"], *edges))
         assert agrees(high, np.clip(wanted["high"], *edges))
+
+
+def wilson_by_trials(values: np.ndarray) -> tuple[float, float]:
+    """Return Wilson's limits on v (1 - v) / V trials, with t by the kurtosis of the values, solved as a quadratic."""
+    n, v = len(values), values.mean()
+    variance = values.var(ddof=1) / n
+    kurtosis = ((values - v) ** 4).mean() / values.var() ** 2
+    trials = v * (1 - v) / variance
+    if n * min(v, 1 - v) < 1:
+        trials = min(trials, n)
+    t = stats.t.ppf(0.975, min(n - 1, 2 * n / (kurtosis - 1)))
+    low, high = np.sort(np.roots([1 + t * t / trials, -(2 * v + t * t / trials), v * v]).real)
+    return float(low), float(high)
+
+
+@pytest.mark.parametrize("passed", [[5, 4, 0, 1, 3, 5, 2, 5, 4, 0], [5, 5, 5, 5, 5, 5, 5, 5, 2, 5]])
+def test_pass_rates_have_wilsons_limits_on_effective_trials(passed: list[int]) -> None:
+    """The roots of (v - p)^2 = t^2 p (1 - p) / trials; no more trials than questions beside an end."""
+    results = run({"a": attempted([5] * 10, passed)}, metrics=("pass@2",), resamples=1)
+    values = pass_at_k(np.full(10, 5.0), np.array(passed, float), 2)
+    leading = value_of(results, "pass@2").intervals[0]
+    assert leading.method == "trials_wilson"
+    assert (leading.low, leading.high) == pytest.approx(wilson_by_trials(values), rel=1e-9)
+
+
+def test_a_pass_rate_of_one_has_as_many_trials_as_questions() -> None:
+    """All attempts passed: n / (n + t^2), t with n - 1 degrees of freedom."""
+    leading = value_of(
+        run({"a": attempted([5] * 10, [5] * 10)}, metrics=("pass@2",), resamples=1), "pass@2"
+    ).intervals[0]
+    assert leading.low == pytest.approx(10 / (10 + stats.t.ppf(0.975, 9) ** 2), rel=1e-9)
+    assert leading.high == 1.0
 
 
 @each("passk")

@@ -30,7 +30,7 @@ def test_a_slice_too_small_is_shown_named_and_not_flagged(small):
     assert row.difference is not None
     assert row.low is not None
     (warning,) = warned(results, "small_slices")
-    assert f"s ({reason})" in warning.text
+    assert f"r, s ({reason})" in warning.text
     # Of two values each is the rest of the other: neither could reach the level.
     assert warning.about == ("g", "r", "s")
 

@@ -296,12 +296,24 @@ def test_a_planted_difference_is_flagged_and_put_into_words():
     row = disparity(results, "u", "rest")
     assert row.flagged
     assert row.text == (
-        "a, group = u: mean outcome −0.400 against the other examples (95 % interval [−0.511, −0.287];"
-        " p < 0.001), worse."
-    )
+        "a is worse on mean outcome where group is u: 0.500, elsewhere 0.900"
+        " (difference −0.400 [−0.511, −0.287], p < 0.001)."
+    )  # 40 of 80 and 288 of 320
     (warning,) = [w for w in results.warnings if w.code == "slice_differs"]
     assert "u" in warning.about
     assert values_of(results, "group") == ["u", "v"]
+
+
+def test_a_slice_that_is_better_is_flagged_and_no_caution():
+    """40 of 40 in u, 60 of 100 in each of v, w and x: u is flagged, and nobody is warned of it."""
+    group = ["u"] * 40 + ["v"] * 100 + ["w"] * 100 + ["x"] * 100
+    right = [1] * 40 + ([1] * 60 + [0] * 40) * 3
+    results = run(answers({"a": right}, group=group), slices=["group"])
+    assert [r.slice.value for r in results.disparities if r.flagged] == ["u"]
+    assert str(disparity(results, "u", "rest").text).startswith(
+        "a is better on mean outcome where group is u: 1.00"
+    )
+    assert "slice_differs" not in {w.code for w in results.warnings}
 
 
 def test_two_values_of_one_test_have_one_p_value():

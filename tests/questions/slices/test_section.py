@@ -81,7 +81,7 @@ def test_where_none_differs_the_section_says_so():
     assert content is not None
     assert "3 comparisons of a slice with the rest, on outcome" in content.note
     assert "None differs by these tests" in content.note
-    assert content.heading == "Slices: no slice is shown to differ"
+    assert content.heading == "Slices: no slice is shown to differ from the rest"
     leak = WarningRecord(code="trained_on_test", text="leaked", level="blocker")
     blocked = dataclasses.replace(plain, warnings=(leak,))
     said = section.describe(view_of(blocked))
@@ -105,7 +105,7 @@ def test_summary_names_flagged_slices_in_one_line(tmp_path: Path):
     assert line.startswith("Slices that differ from the other examples on outcome: group = u (worse for m")
     plain = run(answers({"a": [1, 0] * 60}, g=["u", "u", "v", "v"] * 30), slices=["g"])
     assert section.summary_line(view_of(plain)) == (
-        "Slices: none of 2 tests shows a difference; smaller ones may exist."
+        "Slices: none is shown to differ from the other examples (one test); smaller differences may exist."
     )
 
 

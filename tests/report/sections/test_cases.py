@@ -103,3 +103,15 @@ def test_counts_are_at_the_threshold_that_was_asked_for() -> None:
     assert cases is not None
     assert cases.heading == "In cases, at the thresholds of least cost"
     assert "a miss at 20 times a false alarm" in cases.note
+
+
+def test_weights_are_told_in_shares() -> None:
+    """Three positives of weight 2, or one of 2 and one of 4: both models find 6 of 10."""
+    truth = [1, 1, 1, 1] + [0] * 40
+    weight = [2.0, 2.0, 2.0, 4.0] + [1.0] * 40
+    answers = {"svm": [1, 1, 1, 0], "mlp": [0, 0, 1, 1]}
+    models = {name: {"y_pred": hits + [0] * 40, "w": weight} for name, hits in answers.items()}
+    view = view_of(er.evaluate(models, truth=truth, weight="w", resamples=50))
+    cases = describe_cases(view)
+    assert cases is not None
+    assert "60.0 % of the weight of “1”" in cases.heading  # 6 of 10 for both

@@ -331,7 +331,7 @@ def test_clusters_stand_beside_the_examples_and_in_what_would_settle(
     reach = (
         f"(now {len(sizes)})",
         f"these {len(sizes)} clusters",
-        "for 80 % power, if the difference is really",
+        "(80 % power), if the difference is really",
     )
     assert any(words in settle for words in reach)
     assert "examples" not in settle

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import evalreport as er
@@ -17,7 +19,14 @@ def test_answers_that_are_numbers_have_the_same_decimals(regression: Results) ->
     texts = [answer.value for row in found.examples.rows for answer in row.cells[1:]]
     assert {len(text.partition(".")[2]) for text in texts} == {1}
     widest = sorted(float(a.value.replace("−", "-")) for a in found.examples.rows[0].cells[1:])
-    low, high = (float(x.replace("−", "-")) for x in found.heading.rsplit("from ", 1)[1].split(" to "))
+    said = re.search(r", (\S+) by (\S+) and (\S+) by (\S+)$", found.heading)
+    assert said is not None
+    low, high = (float(text.replace("−", "-")) for text in (said[1], said[3]))
+    names = [model.name for model in view_of(regression).models]
+    of_model = {
+        name: answer.value for name, answer in zip(names, found.examples.rows[0].cells[1:], strict=True)
+    }
+    assert [float(of_model[name].replace("−", "-")) for name in (said[2], said[4])] == [widest[0], widest[-1]]
     assert (low, high) == pytest.approx((widest[0], widest[-1]), abs=0.06)
     assert found.text == "The examples on which the models’ values lie furthest apart:"
 

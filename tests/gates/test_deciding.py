@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalreport.gates.judgement import outcome_of
+from evalreport.gates.deciding import outcome_of
 
 COMPARE: dict[str, Any] = {
     ">": lambda x, bar: x > bar, ">=": lambda x, bar: x >= bar,
