@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import Any
 
 from evalreport.analysis import analysed, evaluate, without_figures
+from evalreport.audit.carried_findings import carried, changes_since
 from evalreport.audit.drift import data_changed
 from evalreport.audit.fallen_slices import fallen_slices
 from evalreport.audit.gates_on_history import decider
@@ -43,7 +44,7 @@ from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
 from evalreport.schema.warnings import warning
-from evalreport.texts import Message, has
+from evalreport.texts import Message, has, say
 from evalreport.warnings import with_warnings
 
 LONGEST_SERIES = 200
@@ -259,8 +260,8 @@ def audit(
     options = directed(options, loaded.found)
     require_examples(
         loaded,
-        "an audit finds the examples of earlier runs again by id",
-        "run `evalreport run` on the counts",
+        say("needs_examples.audit"),
+        say("needs_examples.run_on_counts"),
     )
     predictions = analysed(loaded)
     identity = identity_of(predictions, options)
@@ -333,7 +334,9 @@ def _compared(now: Present, past: Past) -> Results:
     for question in QUESTIONS:
         now = replace(now, results=question(now, past))
     decided = decide_gates(now.results, now.options.gates, since=decider(now, past))
-    return with_headline(decided, first_of_series="accepted" not in past.references)
+    since = changes_since(past.references.get("accepted"), json.loads(to_json(decided)))
+    headed = with_headline(decided, first_of_series="accepted" not in past.references)
+    return replace(headed, findings=carried(headed.findings, past), changes=since)
 
 
 def _primary_of(past: Past, predictions: Predictions) -> str | None:

@@ -39,6 +39,7 @@ from evalreport.headline.models import (
 from evalreport.metrics.registry import Quantity
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, Tone
+from evalreport.schema.finding_rules import findings_of
 from evalreport.schema.results import Results
 from evalreport.texts import PLAIN, Message
 from evalreport.texts.visible import visible
@@ -85,8 +86,9 @@ def headline(results: Results, *, first_of_series: bool = False) -> HeadlineReco
 
 
 def with_headline(results: Results, *, first_of_series: bool = False) -> Results:
-    """Return results with their headline."""
-    return replace(results, headline=headline(results, first_of_series=first_of_series))
+    """Return results with their headline and their findings, once warnings and gates are known."""
+    first = headline(results, first_of_series=first_of_series)
+    return replace(results, headline=first, findings=findings_of(results))
 
 
 def _tone(facts: Facts, lead: Lead) -> Tone:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 MOST_TOLD, FIRST = 6, 4
-"""Of more than ``MOST_TOLD`` models only the ``FIRST`` are drawn in colour."""
+"""Of more than ``MOST_TOLD`` models that are not clearly behind only the ``FIRST`` are drawn in colour."""
 LONGEST_NAME = 40
 
 SHARES = (0.15, 0.35, 0.5, 0.65, 0.8)
@@ -255,12 +255,12 @@ def shown_models(
 ) -> list[ShownModel]:
     """Return the models of the results, the first in rank first, as a chart of all of them shows each.
 
-    In colour: the wanted ones, else those that are not clearly behind on the metric, and the baseline. Of more than
-    six models that are at most four.
+    In colour: the wanted ones, else those that are not clearly behind on the metric, and the baseline. Where more than
+    six are not, the first four of them.
     """
     if highlight is None:
         first = contenders(results, metric)
-        wanted = {*first[: FIRST if len(results.models) > MOST_TOLD else MOST_TOLD], results.baseline}
+        wanted = {*(first if len(first) <= MOST_TOLD else first[:FIRST]), results.baseline}
     else:
         wanted = {*highlight}
     return [

@@ -78,6 +78,38 @@ def summary_of(kind: Kind, name: str) -> str:
     return "" if known is None else spoken(f"summary.{kind}.{name}", str(known.summary))
 
 
+MEASURED: Mapping[str, tuple[str, ...]] = {
+    "docs/coverage.md": (
+        "weighted_wilson", "cluster_t", "cluster_wilson", "plus_four", "plus_two", "plus_delong", "ap_logit",
+        "pr_auc_logit", "partial_auc_wilson", "hall_tail", "t_or_hall", "t_or_hall_df", "weighted_logit",
+    ),
+    "docs/curves.md": (
+        "at_fpr_scan", "at_fpr_mover", "at_recall_scan", "at_rate_scan", "at_rate_mover", "rechosen",
+    ),
+    "docs/calibration.md": ("score_ratio", "debiased_squares", "difference_of_squares"),
+    "docs/sums.md": ("unit_wilson", "unit_log", "unit_plus"),
+    "docs/costs.md": ("log_hall",),
+    "docs/how-to-choose-a-test.md": ("score_f1",),
+}  # fmt: skip
+"""Pages that say how often our own intervals and tests, or combinations, hold; all others are published."""
+
+
+def origin_of(name: str, source: str) -> tuple[str, str]:
+    """Say whether an interval or a test is published or our own and measured, and by which source.
+
+    Examples
+    --------
+    >>> origin_of("wilson", "Wilson (1927)")
+    ('Published', 'Wilson (1927)')
+    >>> origin_of("unit_plus", "Student's t; our own combination")
+    ('Own, measured (docs/sums.md)', "Student's t; our own combination")
+    """
+    page = next((page for page, names in MEASURED.items() if name in names), None)
+    if page is None:
+        return say("methods.published"), source
+    return say("methods.own", page=page), source.replace(f" ({page})", "")
+
+
 def registered_texts() -> dict[str, str]:
     """Return what the registries say of their entries, by the keys under which a translation overrides it."""
     texts = {}

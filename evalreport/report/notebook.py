@@ -16,14 +16,26 @@ def leaderboard_html(results: Results) -> str:
     """Return a small table with the verdict above it and the intervals as a picture: no script, every name escaped."""
     view = view_of(results)
     decided = decision.describe(view)
-    context = {"view": view, "board": decided.board, "decision": decided, "picture": _picture(view)}
+    board = decided.board
+    context = {
+        "view": view,
+        "board": board,
+        "rows": () if board is None else board.rows[:MOST_MODELS],
+        "further": 0 if board is None or len(board.rows) <= MOST_MODELS else len(view.models) - MOST_MODELS,
+        "names": "" if board is None or len(board.names) > MOST_LETTERS else board.names,
+        "decision": decided,
+        "picture": _picture(view),
+    }
     from evalreport.report.templates import environment, rendered
 
     return isolated(rendered(environment(None), "notebook.html.j2", context))
 
 
 MOST_MODELS = 20
-"""A notebook keeps what it shows: the picture is of the models that rank first."""
+"""A notebook keeps what it shows: table and picture are of the models that rank first."""
+
+MOST_LETTERS = 10_000
+"""Of the line that gives the full names of shortened ones."""
 
 
 def _picture(view: View) -> Markup:

@@ -17,6 +17,8 @@ from evalreport.texts import Message, say
 
 MOST_MODELS = 6
 """Columns of models that fit beside each other on paper."""
+DAGGER, MOST_DAGGERS = "\u2020", 6
+"""The mark of a value that needs a word, and how many such words stand below a table on paper."""
 MANY_MODELS, SHORT_MAP = 5, 12
 """From more models on letters are small on paper; a map of at most so many rows stays on one page."""
 
@@ -82,6 +84,13 @@ class Table:
     def has_axes(self) -> bool:
         """Whether any column has an axis."""
         return any(column.scale is not None for column in self.columns)
+
+    @property
+    def daggers(self) -> tuple[str, ...]:
+        """What the daggers of its cells say, each once, for paper; nothing where its note explains them."""
+        cells = [cell for row in self.rows for cell in (row.label, *row.cells) if isinstance(cell, Cell)]
+        texts = dict.fromkeys(str(cell.note) for cell in cells if cell.note)
+        return () if DAGGER in self.note else tuple(texts)[:MOST_DAGGERS]
 
     @property
     def in_lines(self) -> bool:

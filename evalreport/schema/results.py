@@ -28,6 +28,7 @@ from evalreport.schema.comparisons import (
     VarianceRecord,
 )
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, TaskVerdictRecord, VerdictRecord
+from evalreport.schema.findings import ChangeRecord, FindingRecord
 from evalreport.schema.inputs import LONGEST_NAME, FlowRecord, FoundRecord, InputRecord, JsonObject
 from evalreport.schema.metrics import (
     MEANS_OF_A_COLUMN,
@@ -121,6 +122,9 @@ class Results(RoomLists):
     warnings: tuple[WarningRecord, ...] = ()
     checks: tuple[CheckRecord, ...] = ()
     """Every check that the program knows, with its state."""
+    findings: tuple[FindingRecord, ...] = ()
+    changes: tuple[ChangeRecord, ...] = ()
+    """Of an audit: facts of the run that differ from the accepted run."""
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -46,7 +46,7 @@ IGNORED = "ignored_file"
 """The code of the warning about a file in the folder that was not read."""
 ALWAYS_RECORDED = frozenset({"evalreport", "python", "numpy", "scipy"})
 """What every run names in its environment."""
-OF_AUDITS = ("audit", "evidence", "history")
+OF_AUDITS = ("audit", "evidence", "history", "changes")
 """Lists of records that only an audit fills."""
 
 Kind = Literal["exact", "rounded", "differs", "one side"]
@@ -468,12 +468,13 @@ def _comparable(
     old, new = dict(content), json.loads(to_json(found))
     for side in (old, new):
         side.pop("environment", None)  # versions are compared apart
+        side["changes"] = [row for row in side.get("changes", ()) if row["kind"] != "version"]
         unknown = unlisted | (set(AUDIT_WARNINGS) if partly else set())
-        for name in ("warnings", "checks"):
+        for name in ("warnings", "checks", "findings"):
             if unknown and name in side:
                 side[name] = [row for row in side[name] if row["code"] not in unknown]
         if partly:
-            for name in (*OF_AUDITS, "headline", SENTENCES):
+            for name in (*OF_AUDITS, "findings", "headline", SENTENCES):
                 side.pop(name, None)
             side["gates"] = [row for row in side.get("gates", ()) if not _of_audits(row["gate"], content)]
     if old["schema"] in KNOWN_CHANGES:

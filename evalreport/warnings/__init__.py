@@ -36,6 +36,7 @@ FIRST = (
     *("constant_scores", "worse_than_mean", "no_test", "identical_answers", "few_resamples_for_family"),
     *("few_large_losses", "short_interval", "short_difference_interval", "gap_may_be_larger"),
     *("many_small_classes", "small_folds", "few_replicates", "few_clusters", "unequal_weights"),
+    "few_in_time",
     *("random_split_in_time", "calibration_not_tested", "metrics_disagree", "curves_cross"),
     *("threshold_chosen_here", "suspicious_threshold", "prevalence_of_this_set"),
 )

@@ -43,6 +43,9 @@ FEW_CLUSTERS, VERY_FEW_CLUSTERS = 10, 4
 
 FEW_EFFECTIVE = 100
 
+ENOUGH_IN_TIME = 70
+"""Independent examples that a series is worth: below, intervals held less often in docs/time-order.csv."""
+
 WIDER = 1.05
 """Intervals that are less than this many times as wide are no caution: to one decimal they are as wide."""
 
@@ -201,6 +204,36 @@ def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
                 "time_ordered", "wider" if wider else "alike", about=("time",), level="caution" if wider else "info",
                 ratio=ratio if wider else max(ratio, 1.0), decimals=1,
             )  # fmt: skip
+
+
+@check("few_in_time", needs=("order",))
+def few_in_time(sample: Sample, options: Options) -> Iterator[WarningRecord]:
+    """Warn of a series so short, or so alike, that it is worth few independent examples."""
+    effective = effective_in_time(sample)
+    if options.order is None or effective is None or effective >= ENOUGH_IN_TIME:
+        return
+    n = sample.predictions.n_examples
+    yield warning(
+        "few_in_time", about=("time",), n=n, effective=max(effective, 1.0), decimals=0, enough=ENOUGH_IN_TIME
+    )
+
+
+def effective_in_time(sample: Sample) -> float | None:
+    """Return how many independent examples would tell the primary metric as well; None where that is not known.
+
+    n times the variance of independent examples over that in order of time: the least of the models' values and their
+    differences.
+    """
+    if not sample.quantities:
+        return None
+    values = [sample.estimates[model.name, sample.quantities[0]] for model in sample.predictions.models]
+    pairs = [paired_difference(a, b) for a, b in combinations(values[:MOST_IN_PAIRS], 2)]
+    effective = []
+    for value in (*values, *pairs):
+        independent = value.error_by(1.0)
+        if value.student is not None and value.student.error and independent:
+            effective.append(sample.predictions.n_examples * (independent / value.student.error) ** 2)
+    return min(effective, default=None)
 
 
 def widening(sample: Sample, options: Options) -> float | None:

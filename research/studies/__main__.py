@@ -63,6 +63,7 @@ STUDIES: Mapping[str, Table] = {
     "two-sets": Table("two_sets", "two-sets.csv", ("metric", "n"), 8000, 8812),
     "effect-sizes": Table("effect_sizes", "effect-sizes.csv", ("law", "n", "d"), 4000, 60417),
     "weights": Table("weights", "weights.csv", ("units", "figure"), 2500, 62004),
+    "judge-pools": Table("judge_pools", "judge-pools.csv", ("labels of people", "judge"), 600, 59059),
     "kinds": Table("kinds", "kinds.csv", ("kind", "skewed", "figure", "n"), 1000, 20265),
     "error-trend": Table("error_trend", "error-trend.csv", ("law", "n"), 2000, 70713),
     "few-clusters": Table(

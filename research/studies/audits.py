@@ -215,6 +215,16 @@ def first_alarm(values: Floats, accepted: int, errors: Floats | None, horizon: i
 
 def first_of_run(values: Floats, sizes: Counts, accepted: int, horizon: int = LOOKS_A_YEAR) -> Counts:
     """Return the run of each series' first alarm by the product's one-run rule, for shares of right answers."""
+    p = stats.t.sf(*distances(values, sizes, accepted))
+    levels = np.array([ALPHA / 2 * share_of_run(t % horizon + 1, horizon) for t in range(p.shape[1])])
+    alarms = p <= levels
+    series, night = np.nonzero(alarms)
+    alarms[series, night] = exact_p(values, sizes, accepted, series, night) <= levels[night]
+    return first_night(alarms)
+
+
+def distances(values: Floats, sizes: Counts, accepted: int) -> tuple[Floats, Floats]:
+    """Return how many of the alarm's errors each run lies below the accepted ones, and the degrees of freedom."""
     low, high = _wilson(values, sizes)
     errors = (high - low) / 2 / stats.norm.isf(ALPHA / 2)
     then, reference = values[:, :accepted], values[:, :accepted].mean(axis=1, keepdims=True)
@@ -225,10 +235,11 @@ def first_of_run(values: Floats, sizes: Counts, accepted: int, horizon: int = LO
         between = np.maximum(between, np.sqrt(np.maximum(spread, 0)))
     variance = errors[:, accepted:] ** 2 + sampling / accepted**2 + between**2 * (1 + 1 / accepted)
     z = (reference - values[:, accepted:]) / np.sqrt(variance)
-    p = stats.t.sf(z, np.minimum(sizes[accepted:], sizes[:accepted].min()) - 1)
-    levels = np.array([ALPHA / 2 * share_of_run(t % horizon + 1, horizon) for t in range(p.shape[1])])
-    alarms = p <= levels
-    series, night = np.nonzero(alarms)
+    return z, np.broadcast_to(np.minimum(sizes[accepted:], sizes[:accepted].min()) - 1.0, z.shape)
+
+
+def exact_p(values: Floats, sizes: Counts, accepted: int, series: Counts, night: Counts) -> Floats:
+    """Return Fisher's one-sided mid-p of the accepted runs against some nights, for the worse."""
     right = np.rint(values * sizes)
     before, now, n = (
         right[series, :accepted].sum(axis=1),
@@ -236,8 +247,7 @@ def first_of_run(values: Floats, sizes: Counts, accepted: int, horizon: int = LO
         sizes[accepted + night],
     )
     exact = stats.hypergeom(sizes[:accepted].sum() + n, before + now, sizes[:accepted].sum())
-    alarms[series, night] = exact.sf(before) + exact.pmf(before) / 2 <= levels[night]
-    return first_night(alarms)
+    return np.asarray(exact.sf(before) + exact.pmf(before) / 2)
 
 
 def _below(values: Floats, sizes: Counts) -> Floats:

@@ -48,13 +48,12 @@ FEW_ERRORS = (
 FEW_POSITIVES = (
     "20 positives; average precision is biased upwards there, and subtracting the bias did not mend it"
 )
-FEW_EFFECTIVE = "under these weights 200 examples count as about 74; `weighted_t` is short for a skewed value"
-ALIKE = "few examples that are much alike do not show how much: a longer series does"
+ALIKE = "few examples that are much alike do not show how much: a longer series does; a run says so (`few_in_time`)"
 FEW_SEEDS = "few seeds say too little of how far training moves two unlike algorithms: more seeds do"
 
 FAR_RUNS = (
     "the alarm's promise is of runs that vary about normally; with such tails single runs lie far out by themselves:"
-    " declare more (`--between-runs`) or a floor"
+    " declare more (`--between-runs`) or a floor; a run quotes the rate beside the promise"
 )
 
 _PROMISES: Mapping[str, tuple[str, ...]] = {
@@ -71,9 +70,6 @@ _PROMISES: Mapping[str, tuple[str, ...]] = {
         "skewed errors, n = 100: difference of mse",
     ),
     FEW_POSITIVES: ("prevalence 0.02, AUC 0.85, n = 1000: average_precision of b",),
-    FEW_EFFECTIVE: tuple(
-        f"weights, log-normal, n = 200: {what}" for what in ("mcc", "cohen_kappa", "balanced_accuracy")
-    ),
     FEW_SEEDS: ("an equally good one, 5 seeds named alike: decided",),
     ALIKE: (
         "AR(1) of 0.5, n = 100: rmse",

@@ -24,6 +24,7 @@ from research.studies import (
     seeds,
     settling,
     sliced,
+    statements,
     tables,
     ties,
     time_order,
@@ -60,6 +61,7 @@ PROMISES: Mapping[str, Callable[[Run], Iterable[Line]]] = {
     **{study.heading: study.confirm for study in STUDIES},
     "Gates": of_gates,
     "Alarms of audits": audits.promised,
+    "Statements of single runs": statements.promised,
     "Tried once": of_checks,
 }
 """By heading: what measures the promises."""

@@ -104,6 +104,14 @@ def test_fold_tests_carry_their_measured_size() -> None:
         assert said in (row.caution or "")
 
 
+def test_the_worst_learner_is_named_first() -> None:
+    """After ten times ten folds a tree of one split is worse than any other that was measured."""
+    rates = MEASURED["repeated cross-validation", "corrected_resampled_t"]
+    said = measured_size("5x2cv", None, "5x2cv_f")
+    assert max(rates, key=lambda learner: rates[learner]) == "stump"
+    assert str(said).partition("examples: ")[2].startswith("0.142 (1-NN)")
+
+
 # --- every promise against its limit --------------------------------------------------------------------------------
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import pytest
 from markupsafe import escape
 
+from evalreport.report import notebook
 from evalreport.report.notebook import leaderboard_html
 from evalreport.report.sections import decision
 from evalreport.report.view import view_of
@@ -48,3 +51,22 @@ def test_notebook_says_where_the_whole_report_is(simulate: Callable[..., Results
     assert "results.save(&#34;report&#34;) writes the whole report" in page
     found = decision.describe(view_of(results))
     assert (f"{found.all_cautions} cautions in all: results.warnings." in page) == (found.all_cautions > 1)
+
+
+def test_a_notebook_shows_the_first_twenty_of_very_many_models(
+    simulate: Callable[..., Results], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where none of them is behind the board has a row for each; a cell of a notebook stays below 60,000 letters."""
+    results = simulate()
+    view = view_of(results)
+    decided = decision.describe(view)
+    assert decided.board is not None
+    panels = tuple(replace(panel, gaps=panel.gaps[:1] * 300) for panel in decided.board.panels)
+    board = replace(decided.board, rows=decided.board.rows[:1] * 300, panels=panels, names="x" * 90_000)
+    monkeypatch.setattr(decision, "describe", lambda _: replace(decided, board=board))
+    monkeypatch.setattr(notebook, "_picture", lambda _: "")
+    monkeypatch.setattr(notebook, "view_of", lambda _: replace(view, models=view.models[:1] * 300))
+    page = leaderboard_html(results)
+    assert len(page) < 30_000  # the picture of twenty models has no more than that
+    assert page.count("<tr><td>") == 20
+    assert "280 further models: results.to_frame(&#34;ranking&#34;)." in page

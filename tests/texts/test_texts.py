@@ -50,7 +50,8 @@ SAYING = [
 
 # What is read out of the results' own sentences, or is a command: no text of the report.
 NO_TEXTS = {"slices of ", "evalreport run MODELS", "evalreport audit MODELS --history URL", "positive class"}
-NO_TEXTS |= {"lined questions tries", "lined questions bars", "number muted", "tests every-test"}  # classes
+NO_TEXTS |= {"lined findings", "lined questions tries", "lined questions bars"}  # classes
+NO_TEXTS |= {"number muted", "tests every-test"}
 
 # What chooses a form, or how numbers are written, need not stand in a text; what a warning is about never does.
 FORMED = re.compile(r"number|signed|digits|\w*interval|\w*amounts?|changes?|figure")

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from evalreport.comparisons.measured import MEASURED_OF_SEEDS
+from evalreport.warnings.layout import ENOUGH_IN_TIME
+from research.studies import tables
 from tests.samples.warnings import answers, evaluate, folded, given
 
 
@@ -104,6 +106,34 @@ def test_time():
     assert not given(evaluate(answers(150, time=time), order="time"), "time_ordered")
     day = [f"d{i // 5}" for i in range(150)]
     assert not given(evaluate(answers(150, time=time, day=day), cluster="day"), "time_ordered")
+
+
+def test_a_series_that_is_worth_few_independent_examples():
+    """AR(1) of 0.9, n = 100, is worth about 5 by the formula; independent examples are not few."""
+    random = np.random.default_rng(4)
+    steps, series = random.normal(size=100), np.zeros(100)
+    for t in range(1, 100):
+        series[t] = 0.9 * series[t - 1] + steps[t]
+    time = list(range(100))
+
+    def said(outcome: np.ndarray) -> list[object]:
+        source = {"a": {"id": time, "time": time, "outcome": outcome.tolist()}}
+        return given(evaluate(source, task="outcome", order="time", resamples=2), "few_in_time")
+
+    (found,) = said(series)
+    assert "fewer than 70" in found.text
+    assert "81 to 96 %" in found.text
+    assert not said(steps)
+
+
+def test_the_rates_of_short_series_are_the_study_s():
+    """Least and most that intervals held where n (1 - r) / (1 + r) independent examples tell as much."""
+    held = []
+    for row in tables.read(tables.DOCS / "time-order.csv"):
+        r, n = float(row["correlation"]), int(row["n"])
+        if n * (1 - r) / (1 + r) < ENOUGH_IN_TIME:
+            held += [float(row[name]) for name in ("value_held", "difference_held") if row[name]]
+    assert (round(100 * min(held)), round(100 * max(held))) == (81, 96)
 
 
 def test_calibration_in_order_of_time():

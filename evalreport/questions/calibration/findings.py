@@ -9,7 +9,7 @@ from typing import Literal
 from evalreport.comparisons.adjustment import adjust
 from evalreport.questions.calibration.records import CalibrationRecord
 from evalreport.schema.results import Results
-from evalreport.texts import Message
+from evalreport.texts import Message, shortened
 
 Kind = Literal[
     "impossible",
@@ -32,6 +32,8 @@ GRAVITY: tuple[tuple[Kind, ...], ...] = (
     ("untested",),
 )
 """Kinds of findings, the gravest first; among those of one row the largest counts."""
+MOST_NAMES, LEAST_CLASSES = 3, 4
+"""Models that a heading names, and classes from which on it counts those that are off; fewer are read off the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +160,34 @@ def calibration_heading(found: Sequence[Finding], name: Callable[[str], str]) ->
     """Return the heading: the gravest finding, or that none shows, with the level of that with the smallest p-value."""
     first = found[0]
     if first.kind != "none":
-        return said(first, name)
+        return _of_most_classes(found, name) or said(first, name)
     parts = "" if all(f.record.p_deciles is not None for f in found if f.kind == "none") else "_in_parts"
     if first.record.label is None:
         return Message(f"calibration.no_finding{parts}", finding=said(first, name))
     classes = {one.record.label for one in found if one.kind == "none"}
     return Message(f"calibration.no_finding_by_class{parts}", n=len(classes), finding=said(first, name))
+
+
+def _of_most_classes(found: Sequence[Finding], name: Callable[[str], str]) -> Message | None:
+    """Say that models are overconfident, or underconfident, on most classes; None where no side has half of them.
+
+    Counted are classes that the test finds off, with an interval of the slope on that side of 1.
+    """
+    if any(one.record.label is None or one.kind in ("impossible", "certain") for one in found):
+        return None
+    sides = {
+        "overconfident": [f for f in found if f.off and f.record.slope_high is not None and f.record.slope_high < 1],
+        "underconfident": [f for f in found if f.off and f.record.slope_low is not None and f.record.slope_low > 1],
+    }  # fmt: skip
+    for side, rows in sides.items():
+        slopes = [f.record.slope for f in rows if f.record.slope is not None]
+        if 2 * len(rows) > len(found) and len({f.record.label for f in found}) >= LEAST_CLASSES:
+            models = list(dict.fromkeys(name(f.record.model) for f in rows))
+            return Message(
+                f"calibration.most_{side}", models=shortened(models, MOST_NAMES), n=len(models), some=len(rows),
+                total=len(found), low=min(slopes), high=max(slopes),
+            )  # fmt: skip
+    return None
 
 
 def calibration_of_others(found: Sequence[Finding], name: Callable[[str], str]) -> list[Message]:

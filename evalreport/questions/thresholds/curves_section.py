@@ -122,7 +122,7 @@ def _coloured(view: View, metric: str) -> str:
     label = (
         view.primary_words if on == view.results.shown_metric else in_sentence(metric_label(MetricKey(on)))
     )
-    if len(view.models) > MOST_TOLD and len(leaders) > FIRST:
+    if len(leaders) > MOST_TOLD:
         return say("evidence.coloured_of_many", n=FIRST, metric=label)
     return say("evidence.coloured", metric=label)
 

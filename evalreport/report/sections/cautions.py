@@ -1,4 +1,4 @@
-"""Properties found in the files, all warnings, and the state of every check."""
+"""Properties found in the files, findings to follow up, other warnings, and the state of every check."""
 
 from __future__ import annotations
 
@@ -6,55 +6,128 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalreport.numbers import MISSING
 from evalreport.report.cautions import one_of_a_code
 from evalreport.report.table import Row, Table, headings
 from evalreport.report.view import View, n_cautions, text_of
-from evalreport.schema.warnings import CheckRecord
+from evalreport.schema.finding_rules import findings_of
+from evalreport.schema.findings import FindingRecord
+from evalreport.schema.warnings import CheckRecord, WarningRecord
 from evalreport.texts import named, say
+from evalreport.texts.visible import shorten, visible
 
 STATES = ("fired", "passed", "not_applicable")
 """In the order of the table."""
 MOST_NAMES = 6
 """Models named in a row of the table."""
+MOST_CHANGES, LONGEST = 40, 60
+"""Rows of what changed, and letters of a text in them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """All warnings of one code; ``info`` where they change no reading of the verdict."""
+    """All warnings of one code, which change no reading of the verdict."""
 
     code: str
-    info: bool
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Cautions:
-    """Properties found in the files, and all warnings."""
+    """Properties found in the files, findings with lines to fill in, and warnings that are for information."""
 
     found: tuple[tuple[str, str, str], ...]
+    findings: Table | None
     warnings: tuple[Warned, ...]
     all_cautions: int
     checked: str = ""
     checks: Table | None = None
+    changes: Table | None = None
 
     @property
     def in_brief(self) -> bool:
         """Whether anything is left in a brief report, which has no information."""
-        return any(not warned.info for warned in self.warnings)
+        return self.findings is not None
 
 
 def describe_cautions(view: View) -> Cautions | None:
     """Lay out the properties found in the files, and the warnings."""
-    warned = tuple(
+    properties = tuple(
         (named("found_what", f.what.replace(" ", "_"), f.what), text_of(view, f.value), text_of(view, f.why))
         for f in view.results.found
     )
-    warnings = _warnings(view)
-    n = n_cautions(view.results.warnings)
-    checks = view.results.checks
-    if not (warned or warnings or checks):
+    findings, warnings, checks = _findings(view), _warnings(view), view.results.checks
+    if not (properties or findings or warnings or checks):
         return None
-    return Cautions(warned, warnings, n, _counted(checks), _table(view, checks) if checks else None)
+    return Cautions(
+        properties,
+        findings,
+        warnings,
+        n_cautions(view.results.warnings),
+        _counted(checks),
+        _table(view, checks) if checks else None,
+        _changes(view),
+    )
+
+
+def _findings(view: View) -> Table | None:
+    """Lay out the findings, those of a code and state in one row; owner and date are for a person to fill in."""
+    findings = view.results.findings or findings_of(view.results)
+    by_state: dict[tuple[str, str, str | None], list[FindingRecord]] = {}
+    for record in findings:
+        by_state.setdefault((record.severity, record.state, record.since), []).append(record)
+    rows = [row for group in by_state.values() for row in _rows_of(view, group)]
+    if not rows:
+        return None
+    columns = ("text", "severity", "owner", "due", "state")
+    heads = headings((say(f"findings.{column}") for column in columns), "text,text,text,text,text")
+    return Table(
+        say("findings.box"), heads, tuple(rows), look="lined findings", first=say("findings.finding")
+    )
+
+
+def _rows_of(view: View, group: Sequence[FindingRecord]) -> list[Row]:
+    """Return the rows of findings of one severity, state and age: a gate each, and one for each code of a warning."""
+    severity, state = named("findings.severities", group[0].severity), _state(group[0])
+    texts = [
+        (visible(record.about[0]), text_of(view, record.text)) for record in group if record.code == "gate"
+    ]
+    raised = [
+        WarningRecord(code=record.code, text=record.text, about=record.about)
+        for record in group
+        if record.code != "gate"
+    ]
+    joined = one_of_a_code(raised, lambda warning: text_of(view, warning.text))
+    texts += [(named("caution_head", w.code, w.code.replace("_", " ")), str(w.text)) for w in joined]
+    return [Row(None, (text, severity, "", "", state), label) for label, text in texts]
+
+
+def _state(record: FindingRecord) -> str:
+    word = named("findings.states", record.state)
+    if record.since_run is None or record.since is None:
+        return word
+    return say("findings.since", state=word, run=record.since_run, day=record.since[:10])
+
+
+def _changes(view: View) -> Table | None:
+    """Lay out what changed since the accepted run; nothing where nothing did."""
+    changes = view.results.changes
+    accepted = next((r for r in view.results.history if r.reference == "accepted"), None)
+    if not changes or accepted is None:
+        return None
+    rows = tuple(
+        Row(
+            None,
+            tuple(shorten(visible(text or MISSING), LONGEST) for text in (c.what, c.before, c.after)),
+            named("findings.kinds", c.kind),
+        )
+        for c in changes[:MOST_CHANGES]
+    )
+    more = len(changes) - len(rows)
+    title = say("findings.changed", run=accepted.run, day=accepted.time[:10])
+    heads = headings(map(say, ("findings.what", "findings.then", "findings.now")), "text,text,text")
+    note = say("findings.more_changes", n=more) if more else ""
+    return Table(title, heads, rows, note, first=say("findings.kind"))
 
 
 def _counted(checks: Sequence[CheckRecord]) -> str:
@@ -100,9 +173,9 @@ def _about(view: View, about: Sequence[str], state: str) -> str:
 
 
 def _warnings(view: View) -> tuple[Warned, ...]:
-    """Join the warnings of each code and level."""
-    records = one_of_a_code(view.results.warnings, lambda warning: text_of(view, warning.text))
+    """Join the warnings that are for information, those of each code."""
+    informing = [warning for warning in view.results.warnings if warning.level == "info"]
+    records = one_of_a_code(informing, lambda warning: text_of(view, warning.text))
     return tuple(
-        Warned(named("caution_head", w.code, w.code.replace("_", " ")), w.level == "info", str(w.text))
-        for w in records
+        Warned(named("caution_head", w.code, w.code.replace("_", " ")), str(w.text)) for w in records
     )

@@ -50,6 +50,7 @@ OF_THE_TEST = frozenset(
         "few_flagged",
         "few_clusters",
         "unequal_weights",
+        "few_in_time",
         "few_large_losses",
         "few_seeds",
         "judge_favours",

@@ -8,7 +8,7 @@ from functools import partial
 
 from evalreport import numbers
 from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
-from evalreport.report.naming import Kind, count_range, display_of, entry, label_of, summary_of
+from evalreport.report.naming import count_range, display_of, entry, label_of, origin_of, summary_of
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.view import View, key_of, text_of
 from evalreport.schema.comparisons import ComparisonRecord
@@ -57,8 +57,8 @@ def describe_glossary(view: View) -> Glossary:
     overlap = "methods.overlap_apart" if results.options.get("join") == "independent" else "methods.overlap"
     return Glossary(
         principles=(say(overlap), say("methods.exploratory")) if len(view.models) > 1 else (),
-        metrics=tuple(_method("metric", name, "formula") for name in metrics),
-        intervals=tuple(_method("interval", name, "source") for name in intervals),
+        metrics=tuple(_metric(name) for name in metrics),
+        intervals=tuple(_interval(name) for name in intervals),
         tests=tuple(
             _test(view, name, name in decide) for name in sorted(tests, key=lambda n: n not in decide)
         ),
@@ -88,27 +88,36 @@ def pictures_of_counts(view: View) -> tuple[Figure, ...]:
     return tuple(figure for figure in figures if figure.name in wanted)
 
 
-def _method(kind: Kind, name: str, attribute: str) -> Method:
-    """Define a metric or an interval in one line: its summary, and its formula or its source."""
-    text = str(getattr(display_of(kind, name), attribute, "") or "")
-    line = ((say(f"methods.{attribute}"), text),) if text else ()
-    return Method(label_of(kind, name), summary_of(kind, name), line)
+def _metric(name: str) -> Method:
+    """Define a metric by its summary and its formula."""
+    formula = str(getattr(display_of("metric", name), "formula", "") or "")
+    lines = ((say("methods.formula"), formula),) if formula else ()
+    return Method(label_of("metric", name), summary_of("metric", name), lines)
+
+
+def _interval(name: str) -> Method:
+    """Define an interval by its summary, and say whether it is published or our own."""
+    source = str(getattr(display_of("interval", name), "source", "") or "")
+    lines = (origin_of(name, source),) if source else ()
+    return Method(label_of("interval", name), summary_of("interval", name), lines)
 
 
 def _test(view: View, name: str, decides: bool) -> Method:
     """Describe a test and why it is here; of one that decides, what the data show of its assumptions."""
     why, known = why_chosen(view, name), entry("test", name)
-    if not decides or known is None:
+    if known is None:
         return Method(label_of("test", name), f"{summary_of('test', name)} {sentence_start(why)}.")
+    origin = origin_of(name, str(known.source))
+    if not decides:
+        return Method(label_of("test", name), f"{summary_of('test', name)} {sentence_start(why)}.", (origin,))
     lines = [
         ("null_hypothesis", str(known.null_hypothesis)),
         ("assumptions", str(known.assumptions)),
         ("why", why),
         ("here", holds_here(view, name)),
-        ("source", str(known.source)),
     ]
     parts = tuple((say(f"methods.{title}"), text) for title, text in lines if text)
-    return Method(label_of("test", name), summary_of("test", name), parts)
+    return Method(label_of("test", name), summary_of("test", name), (*parts, origin))
 
 
 def why_chosen(view: View, test: str) -> str:

@@ -120,6 +120,12 @@ class Leaderboard:
     at_zero: str
     best: str
 
+    @property
+    def daggers(self) -> tuple[str, ...]:
+        """What the daggers of its values say, each once, for paper."""
+        cells = [cell for row in self.rows for cell in (row.value, *row.cells)]
+        return tuple(dict.fromkeys(str(cell.note) for cell in cells if cell.note))
+
 
 def describe(view: View) -> Leaderboard | None:
     """Lay out the leaderboard; None without any value, or with a single model and nothing to compare it with."""

@@ -64,6 +64,7 @@ def describe(view: View) -> Methods:
             parts.append(say("methods.one_interval", method=by, level=level_of_pairs(results)))
         if second is not None and other is not None and other.test is not None and not same:
             parts.append(_deciding(view, other.test, second.words, second.key))
+    parts += filter(None, (_of_horizon(view),))
     if results.looks is not None:
         parts.append(_of_looks(results.looks))
     parts += filter(None, (second_look_words(view),))
@@ -94,6 +95,16 @@ def _of_looks(look: LookRecord) -> str:
     else:
         rule = say("methods.looks_n_max", n_max=numbers.count(look.n_max))
     return say("methods.looks", look=look.look, looks=look.looks, level=numbers.level(look.level), rule=rule)
+
+
+def _of_horizon(view: View) -> str:
+    """Say why forecasts some steps ahead have no Diebold-Mariano test, where they have none."""
+    horizon = view.results.options.get("horizon") or 1
+    if horizon < 2 or not view.results.verdicts:
+        return ""
+    if any(row.test == "diebold_mariano" for row in view.results.comparisons):
+        return ""
+    return say("methods.no_diebold_mariano", metric=view.primary_label)
 
 
 def _of_suite(view: View) -> str:
