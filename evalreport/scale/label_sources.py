@@ -106,11 +106,12 @@ def open_source(source: Source, options: Options) -> OpenedSource:
     names = tuple(schema.names())
     roles = understand(names, file=source.name, options=about_truth(options) if source.is_truth else options)
     for standard, others in roles.rivals.items():
+        first = roles.columns.get(standard) or roles.probabilities[standard.removeprefix("p_")]
         raise InputError.of(
             "two_columns_for_one",
             file=source.name,
             column=others[0].strip(),
-            first=roles.columns[standard].strip(),
+            first=first.strip(),
             other=others[0].strip(),
             standard=standard,
         )
