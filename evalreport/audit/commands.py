@@ -26,7 +26,7 @@ from evalreport.cli.run import (
 )
 from evalreport.errors import HistoryError, InputError, UsageError
 from evalreport.options import STANDARD_OUTPUT, memory_bytes, parse_time, run_time
-from evalreport.texts import Message, joined, parts
+from evalreport.texts import Message, coded, joined, parts
 
 if TYPE_CHECKING:
     from evalreport.audit.auditing import Audited
@@ -120,9 +120,14 @@ def _audit(
     warnings = audited.results.warnings
     if not quiet:
         say_read(audited.results, settings.output)
-        for row in audited.results.audit:
-            if row.question == "worse" and not row.alarm:  # an alarm is among the warnings
-                say(f"{row.about}: {joined(row.text)[0]}")  # the rest is in the report
+        quiet_rows = [row for row in audited.results.audit if row.question == "worse" and not row.alarm]
+        for row in quiet_rows:  # an alarm is among the warnings
+            say(f"{row.about}: {joined(row.text)[0]}")  # the rest is in the report
+        said = [part for row in quiet_rows for part in joined(row.text)[1:]]
+        for promise in dict.fromkeys(
+            str(part) for part in said if coded(part)[0].startswith("alarm.promise")
+        ):
+            say(Message("site.promise", promise=promise))
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
         # --quiet hides success but no alarm; gates that did not pass are printed anyway.
         say_warnings([w for w in warnings if w.code in ALARMS], verbose=False)
