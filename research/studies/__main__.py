@@ -67,6 +67,12 @@ STUDIES: Mapping[str, Table] = {
     "judge-pools": Table("judge_pools", "judge-pools.csv", ("labels of people", "judge"), 600, 59059),
     "kinds": Table("kinds", "kinds.csv", ("kind", "skewed", "figure", "n"), 1000, 20265),
     "error-trend": Table("error_trend", "error-trend.csv", ("law", "n"), 2000, 70713),
+    "few-clusters": Table(
+        "few_clusters", "few-clusters.csv", ("metric", "clusters", "size", "correlation", "truth"), 8000, 41907
+    ),
+    "class-areas": Table(
+        "class_areas", "class-areas.csv", ("kind", "metric", "classes", "rarest", "shift", "correlation"), 400, 50616
+    ),
     "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 1000, 71204),
 }  # fmt: skip
 
