@@ -44,7 +44,7 @@ from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
 from evalreport.schema.warnings import warning
-from evalreport.texts import Message, has
+from evalreport.texts import Message, has, say
 from evalreport.warnings import with_warnings
 
 LONGEST_SERIES = 200
@@ -260,8 +260,8 @@ def audit(
     options = directed(options, loaded.found)
     require_examples(
         loaded,
-        "an audit finds the examples of earlier runs again by id",
-        "run `evalreport run` on the counts",
+        say("needs_examples.audit"),
+        say("needs_examples.run_on_counts"),
     )
     predictions = analysed(loaded)
     identity = identity_of(predictions, options)

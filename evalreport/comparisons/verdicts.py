@@ -254,6 +254,11 @@ def _detectable(decision: Decision, options: Options, alpha: float, decided: int
     elif options.cluster is not None and clusters:
         unit = "clusters"
     present = delta.sampling.n_units if delta.over_datasets else delta.sampling.n_examples
+    if needed is not None and delta.sampling.two_sets and _by_interval(decision):
+        # Limits of RMSE, squared and added, are wider than its standard error at any n.
+        needed = max(
+            needed, math.ceil(present * (_by_limits(delta, decision.limits, alpha) / delta.value) ** 2)
+        )
     if needed is None or needed <= present:
         return DetectableRecord(difference=shown, unit=unit)
     if judged is not None:
@@ -284,8 +289,13 @@ def _shown(decision: Decision, delta: Difference, options: Options, decided: int
     shown = detectable_difference(delta, level)
     if shown is None or decision.limits is None:
         return shown
-    by_limits = TESTS[decision.comparison.recommended_test].needs == "interval"
-    return _by_limits(delta, decision.limits, level) if by_limits or shown <= abs(delta.value) else shown
+    if _by_interval(decision) or shown <= abs(delta.value):
+        return _by_limits(delta, decision.limits, level)
+    return shown
+
+
+def _by_interval(decision: Decision) -> bool:
+    return TESTS[decision.comparison.recommended_test].needs == "interval"
 
 
 def _by_limits(delta: Difference, limits: Interval, alpha: float) -> float:

@@ -34,6 +34,7 @@ from typing import Literal, cast
 from evalreport.errors import UsageError
 from evalreport.metrics.registry import METRICS
 from evalreport.registry import unknown_name
+from evalreport.texts import say
 
 Comparator = Literal[">=", ">", "<=", "<"]
 Earlier = Literal["accepted", "last"]
@@ -629,12 +630,14 @@ def _expect_end(text: str, at: int, end: int) -> None:
     rest = text[at:end]
     if rest.strip():
         start = at + len(rest) - len(rest.lstrip())
-        problem = f"expected the end of the gate, not {rest.strip()!r}"
-        if rest.strip() == "%":
-            problem += "; write a share as a number, 0.5 for 50 %"
-        elif rest.split()[0] in ("and", "&&", "&"):
-            problem += "; give each condition a --gate of its own"
-        raise wrong(text, start, problem)
+        key = (
+            "percent"
+            if rest.strip() == "%"
+            else "several"
+            if rest.split()[0] in ("and", "&&", "&")
+            else "end"
+        )
+        raise wrong(text, start, say(f"gate_ends.{key}", rest=repr(rest.strip())))
 
 
 def wrong(text: str, at: int, problem: str) -> UsageError:

@@ -41,7 +41,7 @@ from evalreport.schema.decisions import HeadlineRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded, completed
 from evalreport.sources.recorded import at_hand, recorded_files
-from evalreport.texts import Message
+from evalreport.texts import Message, say
 
 Judgement = Literal["better", "worse", "not settled", "same predictions", "not comparable"]
 READING = (
@@ -461,8 +461,8 @@ def _loaded_from(recorded: Recorded, folder: Path) -> tuple[Options, Predictions
     loaded = load(recorded_files(recorded.content["inputs"], folder, options.truth), options=options)
     require_examples(
         loaded,
-        "runs are compared example by example, by id",
-        "leave --inputs out, which compares their results",
+        say("needs_examples.compare_runs"),
+        say("needs_examples.leave_inputs_out"),
     )
     return directed(options, loaded.found), loaded
 

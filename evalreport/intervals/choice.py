@@ -23,6 +23,7 @@ from evalreport.metrics.evidence import (
     EffectiveProportion,
     Groups,
     Judged,
+    Mean,
     Proportion,
     Ranking,
     SquaredErrors,
@@ -205,7 +206,26 @@ def squared_and_added(difference: Difference, level: float, *, of_classes: bool 
     sides = values_with_limits(difference.a, difference.b, level, of_classes=of_classes)
     if isinstance(sides, Bounds):
         return sides
+    if difference.sampling.two_sets:
+        sides = (with_few_rows(difference.a, sides[0]), with_few_rows(difference.b, sides[1]))
     return Bounds(*difference_limits(*sides))
+
+
+FEW_ROWS = 6
+"""Over n: by how much the limits of a mean of n rows, or of a root of one, are wider beside another test set."""
+
+
+def with_few_rows(estimate: Estimate, limits: ValueLimits) -> ValueLimits:
+    """Return the limits of one of two test sets, 1 + 6 / n times as far from the value where it is a mean that varies.
+
+    Limits of a skewed mean of 8 or 12 rows miss on one side, so that of two equal models 9 to 11 % were decided (a mean
+    of five levels, RMSE; docs/two-sets.csv). Shares, areas and metrics of the confusion table stay as they are.
+    """
+    if not isinstance(estimate.evidence, Mean | SquaredErrors):
+        return limits
+    value, low, high = limits
+    wider = 1 + FEW_ROWS / estimate.sampling.n_units
+    return value, value - wider * (value - low), value + wider * (high - value)
 
 
 def values_with_limits(

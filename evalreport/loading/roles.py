@@ -28,12 +28,12 @@ from evalreport.predictions.column_names import (
     spellings,
     usual_case,
 )
-from evalreport.predictions.platforms import by_target, class_of, classes_by_target
+from evalreport.predictions.platforms import by_target, class_of, classes_by_target, every_name
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.spelling import is_number
 from evalreport.questions.costs.options import cost_name
 from evalreport.sources.other_tools import import_of_columns, log_of
-from evalreport.texts import Message
+from evalreport.texts import Message, say
 
 MOST_CLASSES = 1000
 
@@ -245,9 +245,7 @@ def _refuse_no_names(names: Sequence[str], file: str) -> None:
     """
     remark = bool(names) and names[0].startswith("#") and usual_case(names[0].lstrip("# ")) in spellings()
     if remark or (len(set(names)) < len(names) and all(map(is_number, names))):
-        remedy = (
-            "begin the file with a line of names: np.savetxt(..., header='id,y_true,y_pred', comments='')"
-        )
+        remedy = say("unusable.no_header")
         shown = ", ".join(map(repr, names[:12]))
         raise InputError.of("unusable", file=file, line=1, names=shown, remedy=remedy)
 
@@ -326,59 +324,46 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
 
 def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> str:
     """Return what to do about a file without predictions, by what its names look like; the later wins."""
-    remedy = (
-        "name the column that holds the predictions y_pred (or score, p_<label>, outcome, value; the page"
-    )
-    remedy += " docs/columns lists the names of platforms), or take the file away if it holds none"
+    remedy = say("unusable.usual", platforms=", ".join(every_name("labels")))
     if "y_true" in roles.columns and not roles.metadata:
-        remedy = f"if these are the true values, pass --truth {shlex.quote(file)}; if not, {remedy}"
+        remedy = say("unusable.truth", file=shlex.quote(file), otherwise=remedy)
     if {*FORECASTS} <= called:
-        remedy = "these look like forecasts of Nixtla's libraries, a column a model: pass --wide (wide=True in Python)"
+        remedy = say("unusable.forecasts")
     elif len(roles.metadata) > 1:
-        remedy += "; if each of the further columns is a model, pass --wide (wide=True in Python)"
+        remedy += say("unusable.or_wide")
         called_so = [name.strip() for name in roles.metadata if not _names_rows(name)] or [
             name.strip() for name in roles.metadata
         ]
         numbered = called_so == [str(place) for place in range(len(called_so))]
-        remedy += "; if they are the probabilities of classes: " + (
-            "DataFrame(model.predict_proba(X), columns=model.classes_).add_prefix('p_')"
-            if numbered
-            else ", ".join(f"p_{name}" for name in called_so[:3])
-        )
+        how = PREFIXED if numbered else ", ".join(f"p_{name}" for name in called_so[:3])
+        remedy += say("unusable.or_probabilities", how=how)
     graders = [name.strip() for name in roles.metadata if not _names_rows(name)]
     if 1 <= len(graders) <= MOST_GRADERS and not {"y_true", "y"} & {*roles.columns, *called}:
         ways = [f"--outcome {shlex.quote(name)}" for name in graders]
         either = " or ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)
-        remedy += f"; if a column says how good each answer is, name it: {either}"
+        remedy += say("unusable.or_grades", either=either)
     if "count" in by_usual_case(names):
-        remedy = (
-            "a table of counts has the answers of each model in a column y_pred.<model>; otherwise " + remedy
-        )
+        remedy = say("unusable.counts", otherwise=remedy)
     if called >= _OF_FOLDS:
         scores = [name.strip() for name in names if name.strip().startswith("test_")] or ["test_score"]
-        remedy = (
-            f"these are scores of folds (cross_validate of scikit-learn): name one with --value {scores[0]}"
-        )
+        remedy = say("unusable.scores_of_folds", score=scores[0])
         if roles.nameless is None and not {"fold", "repeat", "dataset"} & set(roles.columns):
-            remedy += (
-                ", and number the folds in a column fold (the index that to_csv of pandas writes will do)"
-            )
+            remedy += say("unusable.and_number")
     if "mean_test_score" in called or any(name.startswith("split0_test_") for name in called):
-        remedy = "this is cv_results_ of a search of scikit-learn: in Python, er.evaluate(search.cv_results_)"
+        remedy = say("unusable.search")
     if called >= _OF_REPORT:
-        remedy = "this is a summary (classification_report): write the predictions, id, y_true and y_pred"
+        remedy = say("unusable.summary")
     if all(map(is_number, names)):
-        remedy = (
-            "begin the file with a line of names, such as id,y_true,y_pred"
-            " (np.savetxt(..., header=..., comments='')); if these are classes, name their probabilities "
-            + ", ".join(f"p_{name}" for name in names[:3])
-        )
+        remedy = say("unusable.no_names", probabilities=", ".join(f"p_{name}" for name in names[:3]))
     if file.lower().endswith(".npz"):
-        remedy = "save the arrays under these names: np.savez(path, id=ids, y_true=truth, y_pred=labels)"
+        remedy = say("unusable.arrays")
     if len(names) == 1 and any(mark in names[0] for mark in ";\t| "):
-        remedy = "separate the columns with commas (.csv) or tabs (.tsv); in R: write.csv(x, 'm.csv')"
+        remedy = say("unusable.separators")
     return remedy
 
+
+PREFIXED = "DataFrame(model.predict_proba(X), columns=model.classes_).add_prefix('p_')"
+"""How the classes of numbered columns of probabilities are named in pandas."""
 
 MOST_GRADERS = 5
 """Of more further columns none is suggested as the outcome."""

@@ -30,7 +30,7 @@ from evalreport.schema.inputs import JsonObject
 from evalreport.schema.lookups import PairRecords, comparison_between, is_metric
 from evalreport.schema.recorded import converted
 from evalreport.schema.results import Results
-from evalreport.texts import Message
+from evalreport.texts import Message, say
 
 Pair = tuple[str, str]
 
@@ -506,23 +506,23 @@ def _contradiction(one: TakenLook, look: int, earlier: Sequence[KeptVerdict], se
     """Return what is wrong with the decisions that a look names; None: nothing."""
     pairs = [frozenset(verdict.about) for verdict in one.decided]
     if len(set(pairs)) != len(pairs):
-        return "a pair is decided twice"
+        return say("look_wrong.twice")
     most = max(len(one.digests) * (len(one.digests) - 1) / 2, 1)
     for verdict in one.decided:
         shown = " and ".join(verdict.about)
         if not 1 <= verdict.decided_at <= look or len(set(verdict.about)) < 2:
-            return f"{shown} are decided at look {verdict.decided_at}"
+            return say("look_wrong.decided_at", pair=shown, look=verdict.decided_at)
         if verdict.decided_at < look:
             if verdict not in earlier:
-                return f"what it carries on of {shown} is not what was decided"
+                return say("look_wrong.carried_on", pair=shown)
             continue
         if not set(verdict.about) <= set(one.digests):
-            return f"it has no answers of {shown}"
+            return say("look_wrong.no_answers", pair=shown)
         alpha = 1 - verdict.level
         if not one.level / most - SAME_LEVEL <= alpha <= one.level + SAME_LEVEL:
-            return f"{shown} are decided at another level than its own"
+            return say("look_wrong.level", pair=shown)
         if verdict.n < one.n or not _is_decision(verdict, series.margin):
-            return f"{shown} are not decided by what it says of them"
+            return say("look_wrong.not_decided", pair=shown)
     return None
 
 

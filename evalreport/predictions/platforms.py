@@ -144,10 +144,12 @@ PLATFORMS = (
         ids=("inst#",),
         truth=("actual",),
     ),
+    Platform(name="Weights & Biases", labels=("predicted_label",), truth=("true_label",)),
     Platform(
         name="others",
-        labels=("predicted", "predicted_class", "pred_label"),
+        labels=("predicted", "predicted_class", "pred_label", "preds"),
         probabilities=("predicted_probability",),
+        truth=("gold_label", "true_class", "y_test"),
     ),
 )
 """The platforms whose names are read, by name."""
@@ -292,3 +294,8 @@ def sas_classes(names: Collection[str], classes: Collection[str]) -> dict[str, s
             if len(set(meant.values())) == len(spelled_names):
                 return meant
     return {}
+
+
+def every_name(part: str) -> tuple[str, ...]:
+    """Return the names that platforms give one part, such as ``labels``, as they write them, each once."""
+    return tuple(dict.fromkeys(name for platform in PLATFORMS for name in getattr(platform, part)))

@@ -10,26 +10,23 @@ from evalreport.errors import UsageError
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.column_names import TIME
 from evalreport.predictions.table import Column, Predictions
-from evalreport.texts import quoted
+from evalreport.texts import Message, quoted
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def no_series(predictions: Predictions) -> str | None:
+def no_series(predictions: Predictions) -> Message | None:
     """Say why examples are no single series in time; None where they are."""
     if predictions.counts is not None:
-        return "a table of counts has no order in time: give the examples themselves"
+        return Message("no_series.counts")
     if TIME not in predictions.keys:
-        return "there is no column time that is the same for all models: add one"
+        return Message("no_series.no_time")
     if predictions.tasks is not None:
-        return "these are tasks of a suite, and no single series: analyse one task at a time"
+        return Message("no_series.tasks")
     if "attempt" in predictions.keys or any(model.attempts is not None for model in predictions.models):
-        return "there are several attempts at a question, and no single series: leave it out"
+        return Message("no_series.attempts")
     if predictions.design != "test-set" or predictions.n != len(predictions.ids):
-        return (
-            f"the design is {predictions.design} ({', '.join(predictions.keys)}), so the examples are predicted by"
-            " several fits, and are no single series: leave it out"
-        )
+        return Message("no_series.fits", design=predictions.design, keys=", ".join(predictions.keys))
     return None
 
 

@@ -31,7 +31,7 @@ from evalreport.refit.plans import DataSource, Task, as_table
 from evalreport.sources.files import digest, is_file
 from evalreport.sources.formats import read_file
 from evalreport.sources.reading import Columns, file_format, readable
-from evalreport.texts import Message, quoted
+from evalreport.texts import Message, quoted, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,7 +127,7 @@ class _File(NamedTuple):
         """Return the codes of a column without empty cells."""
         codes = dictionary_codes(self.column(name))
         problem = f"{problem} is empty ({int((codes < 0).sum())} of {self.read.rows} rows)"
-        self.refuse(codes < 0, name, problem, expected, "fill it in, or correct the plan's table [data]")
+        self.refuse(codes < 0, name, problem, expected, say("plan_data.fill_in"))
         return codes.astype(np.int64)
 
     def refuse(self, wrong: Mask, name: str, problem: str, expected: str, remedy: str) -> None:
@@ -178,7 +178,7 @@ def read_examples(source: DataSource, folder: Path) -> Examples:
         target=target,
         task=task,
         labels=labels,
-        groups=None if group is None else file.codes(group, "the cell", "the group of every example"),
+        groups=None if group is None else file.codes(group, "the cell", say("plan_data.groups")),
         times=None if time is None else _times(file, time),
         written={name: tuple(file.column(name).dictionary_decode().to_pylist()) for name in written},
         sha256=sha256,
@@ -253,16 +253,14 @@ def _ids(file: _File, name: str | None) -> tuple[str, ...]:
     first: dict[str, int] = {}
     bad = [not value or first.setdefault(value, row) != row for row, value in enumerate(ids)]
     example = next((value for value, wrong in zip(ids, bad, strict=True) if wrong), None)
-    problem = f"the id {quoted(example)} appears twice" if example else "the id is empty"
-    remedy = "give every example its id, or name another column with [data] id"
-    file.refuse(np.array(bad), name, problem, "an id of its own for every example", remedy)
+    problem = say("plan_data.id_twice", id=quoted(example)) if example else say("plan_data.id_empty")
+    file.refuse(np.array(bad), name, problem, say("plan_data.ids"), say("plan_data.give_ids"))
     return ids
 
 
 def _target(file: _File, source: DataSource) -> tuple[Values, Task, Labels | None, Message]:
     """Return the target of the examples, the task, the labels (None: regression), and the reason for the task."""
-    expected = "the true label or value of every example"
-    codes = file.codes(source.target, "the target", expected)
+    codes = file.codes(source.target, "the target", say("plan_data.targets"))
     array = file.column(source.target)
     texts: list[str] = array.dictionary.to_pylist()
     task, why = _task(texts, source.task)
@@ -271,9 +269,8 @@ def _target(file: _File, source: DataSource) -> tuple[Values, Task, Labels | Non
     if task == "regression":
         values = dictionary_numbers(array)
         wrong = ~np.isfinite(values)
-        problem = f"{quoted(texts[codes[np.argmax(wrong)]])} is not a finite number"
-        expected, remedy = "a finite number (the task is regression)", "correct the value, or set [data] task"
-        file.refuse(wrong, source.target, problem, expected, remedy)
+        problem = say("plan_data.not_finite", value=quoted(texts[codes[np.argmax(wrong)]]))
+        file.refuse(wrong, source.target, problem, say("plan_data.finite"), say("plan_data.correct"))
         return values, task, None, why
     spelling = one_spelling(texts)
     classes = in_order(spelling.values())
@@ -320,7 +317,7 @@ def guessed_positive(classes: tuple[str, ...]) -> str:
 
 
 def _times(file: _File, name: str) -> Indices:
-    codes = file.codes(name, "the cell", "the time of every example")
+    codes = file.codes(name, "the cell", say("plan_data.times"))
     texts: list[str] = file.column(name).dictionary.to_pylist()
     numeric = all(map(is_number, texts))
     wrong = next((text for text in texts if not numeric and not _DATE.fullmatch(text)), None)

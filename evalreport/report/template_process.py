@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from evalreport import platform
 from evalreport.errors import OutputError
 from evalreport.report.brand import TemplateError
+from evalreport.texts import say
 
 SECONDS = 30.0
 """Processor time that the templates of one document may take."""
@@ -51,7 +52,7 @@ def made_within_limits(
     names
         Of the documents to make, in their order.
     """
-    late = f"the templates took more than {SECONDS:g} s"
+    late = say("templates.late", seconds=f"{SECONDS:g}")
     found: dict[str, bytes | OutputError] = {}
     while len(found) < len(names):
         left = [name for name in names if name not in found]
@@ -60,9 +61,7 @@ def made_within_limits(
             with contextlib.suppress(BrokenPipeError), process.stdin:
                 process.stdin.write(pickle.dumps((documents, tuple(arguments), left, SECONDS)))
             try:
-                _read_frame(
-                    process, replies, TO_START, f"the templates' process was not ready within {TO_START:g} s"
-                )
+                _read_frame(process, replies, TO_START, say("templates.not_ready", seconds=f"{TO_START:g}"))
                 for name in left:
                     kind, content = _read_frame(process, replies, ON_THE_CLOCK * SECONDS, late)
                     while kind == _STEP:
@@ -130,7 +129,7 @@ def _ended(code: int, late: str) -> str:
     if platform.out_of_time(code):
         return late
     how = f"by {signal.Signals(-code).name}" if code < 0 else f"with {code}"
-    return f"the templates' process ended {how}; it may use {MEMORY // 1024**3} GiB of memory"
+    return say("templates.ended", how=how, memory=MEMORY // 1024**3)
 
 
 def serve() -> None:

@@ -29,6 +29,7 @@ from evalreport.predictions.spelling import (
 )
 from evalreport.registry import unknown_name
 from evalreport.sources.reading import MOST_TEXTS, empty_file
+from evalreport.texts import say
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -64,11 +65,11 @@ _TASKS = (None, "binary", "multiclass")
 def unserved(options: Options) -> str | None:
     """Return the reason why joint counts cannot serve the options, naming one; None: they can."""
     if options.task not in _TASKS:
-        return f"--task {options.task}: only labels are aggregated yet; run on the files themselves"
+        return say("unserved.task", task=options.task)
     if options.join != "error" or options.same_input is not None:
-        return "--join and --same-input need single examples, which counts do not hold"
+        return say("unserved.examples")
     if options.probabilities is not None or options.encoding is not None or options.attempts_by is not None:
-        return "--probabilities, --encoding and --attempts-by: run on the files themselves"
+        return say("unserved.readers")
     return None
 
 
@@ -105,11 +106,12 @@ def open_source(source: Source, options: Options) -> OpenedSource:
     names = tuple(schema.names())
     roles = understand(names, file=source.name, options=about_truth(options) if source.is_truth else options)
     for standard, others in roles.rivals.items():
+        first = roles.columns.get(standard) or roles.probabilities[standard.removeprefix("p_")]
         raise InputError.of(
             "two_columns_for_one",
             file=source.name,
             column=others[0].strip(),
-            first=roles.columns[standard].strip(),
+            first=first.strip(),
             other=others[0].strip(),
             standard=standard,
         )
@@ -378,7 +380,7 @@ def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> d
             "too_many_labels", file=one.source.name, column=header, most=most, most_classes=MOST_CLASSES
         )
     if len(array) > most:
-        why = " (weights of any size make as many counts as examples)" if option == "weight" else ""
+        why = say("unserved.of_weights") if option == "weight" else ""
         raise UsageError(
             f"--{option} {header}: the column has more than {most:,} values, too many to count{why}"
         )

@@ -28,6 +28,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from evalreport.errors import SCHEMES, InputError, UsageError, remember, remember_address, without_parameters
 from evalreport.sources.folders import MOST_FILES, Entry, fixed_part, hidden, is_pattern, matching, too_many
 from evalreport.sources.reading import file_format
+from evalreport.texts import say
 from evalreport.version import __version__
 
 if TYPE_CHECKING:
@@ -338,26 +339,6 @@ def _file_system(address: Address) -> fs.FileSystem:
 
 # --- what goes wrong ------------------------------------------------------------------------------------------------
 
-_PROBLEMS = {
-    "nothing": ("there is no such file, folder or bucket", "check the address"),
-    "permission": (
-        "it may not be read without the right credentials",
-        "log in as that service's own tools do (environment, configuration), or write USER:PASSWORD@ before the host",
-    ),
-    "certificate": (
-        "the server's certificate cannot be trusted, or it speaks no TLS",
-        "check the address, or name the authority's certificates in SSL_CERT_FILE",
-    ),
-    "time": ("the server did not answer in time", "try again, or copy the files here and name the copy"),
-    "connection": ("the server cannot be reached", "check the host's name, its port and the network"),
-    "cut": ("the connection ended before the whole file was there", "try again"),
-    "room": (
-        "there is no room for a copy of it",
-        "free some, or name another folder for temporary files in TMPDIR",
-    ),
-    "other": ("it cannot be read", "check the address, or copy the files here and name the copy"),
-}
-
 
 @contextmanager
 def _reading(shown: str) -> Iterator[None]:
@@ -377,7 +358,7 @@ class NothingThere(InputError):  # noqa: N818  an error by its base
 
 
 def _failed(shown: str, kind: str, code: str | None) -> InputError:
-    problem, remedy = _PROBLEMS[kind]
+    problem, remedy = say(f"address_problem.{kind}"), say(f"address_remedy.{kind}")
     return (NothingThere if kind == "nothing" else InputError).of(
         "address_failed", file=shown, problem=problem + (f" ({code})" if code else ""), remedy=remedy
     )

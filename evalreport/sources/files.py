@@ -36,6 +36,7 @@ from evalreport.sources.folders import (
 )
 from evalreport.sources.other_tools import import_of, refuse_logs
 from evalreport.sources.reading import UNSAFE_SUFFIXES, file_format, how_written, readable
+from evalreport.texts import say
 
 Copies: TypeAlias = Callable[[], Path]
 """Gives the folder for copies of files at addresses."""
@@ -337,7 +338,7 @@ def set_truth_apart(
 def _no_file(warnings: Sequence[WarningRecord], file: str) -> InputError:
     unread = [name for warning in warnings for name in warning.about]
     if not unread:
-        return _nothing("there is no prediction file", file)
+        return _nothing(say("nothing_there.prediction"), file)
     names = f"{', '.join(unread[:3])}{' ...' if len(unread) > 3 else ''}"
     remedy = how_written(PurePath(unread[0]).suffix)
     return InputError.of("nothing_read", file=file, found=names, formats=readable(), remedy=remedy)
@@ -347,7 +348,7 @@ def _check_named(path: Path, option: str | None) -> None:
     where = f" (named by {option})" if option else ""
     if not is_file(path):
         _refuse_special(path)
-        there = "a folder stands where a file is meant" if path.is_dir() else "there is no such file"
+        there = say("nothing_there.folder" if path.is_dir() else "nothing_there.file")
         raise _nothing(f"{there}{where}", str(path))
     check_format(path.name, str(path), option)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Arrow
 from evalreport.predictions.cells import Kind
-from evalreport.texts import Message
+from evalreport.texts import Message, has, say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,33 +19,10 @@ if TYPE_CHECKING:
 UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".rds", ".rdata", ".h5", ".bin")
 
 
-_PICKLED = "in Python, where you trust the file: pd.read_pickle('m.pkl').to_parquet('m.parquet')"
-_OF_SHEETS = "save it as .xlsx, or as CSV in UTF-8"
-_OF_R = "in R: write.csv(readRDS('m.rds'), 'm.csv') writes a data frame as CSV"
-
-
-CONVERTED = {
-    ".pkl": _PICKLED,
-    ".pickle": _PICKLED,
-    ".joblib": "it may be a model: write what it predicts, as CSV or Parquet",
-    ".pt": "a tensor: np.save('m.npy', torch.load('m.pt').numpy()), where you trust the file",
-    ".rds": _OF_R,
-    ".rdata": "in R: load('m.RData'), and write.csv(x, 'm.csv') of the data frame in it",
-    ".h5": "in Python: pd.read_hdf('m.h5').to_parquet('m.parquet')",
-    ".json": "write JSON Lines, an object a line: frame.to_json('m.jsonl', orient='records', lines=True) of pandas",
-    ".ndjson": "it is JSON Lines: call it .jsonl",
-    ".arrows": "write a file in place of a stream: frame.write_ipc('m.arrow') of polars",
-    ".txt": "call it .csv or .tsv, where commas or tabs separate its columns; in R: write.csv(x, 'm.csv')",
-    ".zip": "unpack it, or compress it with gzip (.csv.gz)",
-    ".xls": _OF_SHEETS,
-    ".ods": _OF_SHEETS,
-}
-"""How the predictions in a file that is not read are written as one that is."""
-
-
 def how_written(suffix: str) -> str:
     """Say how the predictions in a file of a format that is not read are written as one that is."""
-    return CONVERTED.get(suffix.lower(), "write the predictions as CSV or Parquet")
+    key = f"converted.{suffix.lower().removeprefix('.')}"
+    return say(key) if has(key) else say("converted.other")
 
 
 MOST_COLUMNS = 5_000

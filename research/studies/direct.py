@@ -214,7 +214,11 @@ def none_differs(generator: np.random.Generator) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         er.render(results, folder, formats=["md"])
         page = (Path(folder) / "summary.md").read_text(encoding="utf-8")
-    return None if "none is shown to differ from the other examples (6 tests)" in page else "the report does not say so"
+    return (
+        None
+        if "none is shown to differ from the other examples (6 tests)" in page
+        else "the report does not say so"
+    )
 
 
 def _ids(n: int) -> list[str]:

@@ -53,7 +53,7 @@ FEW_SEEDS = "few seeds say too little of how far training moves two unlike algor
 
 FAR_RUNS = (
     "the alarm's promise is of runs that vary about normally; with such tails single runs lie far out by themselves:"
-    " declare more (`--between-runs`) or a floor"
+    " declare more (`--between-runs`) or a floor; a run quotes the rate beside the promise"
 )
 
 _PROMISES: Mapping[str, tuple[str, ...]] = {

@@ -72,7 +72,7 @@ def test_a_ratio_of_two_test_sets_is_on_logarithms(metric):
 
 
 def test_regressions_of_two_sets_have_both_errors(history):
-    """RMSE of 12 rows that are nearly right against 400: its limits are those of both values."""
+    """RMSE of 12 rows that are nearly right against 400: its limits are those of both values, 1 + 6 / n as wide."""
     random = np.random.default_rng(3)
 
     def numbers(name, n, size):
@@ -88,7 +88,11 @@ def test_regressions_of_two_sets_have_both_errors(history):
     given = {"metrics": ("rmse",), "resamples": 300}
     before, _, _ = audited(history, numbers("old", 400, 1.0), **given)
     found, _, _ = audited(history, numbers("new", 12, 0.8), gates=("m.rmse <= accepted",), **given)
-    low, high = squared_and_added(value_of(found, "rmse"), value_of(before, "rmse"))
+    now, then = (
+        (value, value - (1 + 6 / n) * (value - low), value + (1 + 6 / n) * (high - value))
+        for (value, low, high), n in ((value_of(found, "rmse"), 12), (value_of(before, "rmse"), 400))
+    )
+    low, high = squared_and_added(now, then)
     (gate,) = found.results.gates
     assert (gate.low, gate.high) == pytest.approx((low, high), abs=1e-9)
     assert gate.outcome == "undecided"

@@ -19,6 +19,7 @@ EXPECTED: dict[str, dict[str, float]] = json.loads((TOOLS / "expected.json").rea
 OPTIONS: dict[str, dict[str, Any]] = {
     "scikit_learn/cross_validate.csv": {"value": "test_score"},
     "pandas/wide.csv": {"wide": True},
+    "by_hand/mlnet_regression.csv": {"task": "regression"},
 }
 
 REFUSED = {

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evalreport.texts import Message
 from research.studies import promises, tables
 from research.studies.direct import CHECKS
 from research.studies.judgement import Rate, at_least, at_most, never, read, written
@@ -32,6 +33,13 @@ def test_what_misses_its_limit_is_a_known_limit_with_a_reason() -> None:
     """A rate beyond its limit has its reason on the page, and no reason stands there for a promise that holds."""
     assert {row["promise"] for row in RECORDS if row["verdict"] == "no"} == set(REASONS)
     assert promises.finish(tables.DOCS) == []
+
+
+def test_a_run_quotes_the_worst_rate_of_alarms_under_heavy_tails() -> None:
+    """The sentence of the promise names the largest measured rate, in percent."""
+    worst = max(int(r["count"]) / int(r["data_sets"]) for r in RECORDS if "heavy tails" in r["promise"])
+    text = str(Message("alarm.promise", alpha=0.05, horizon=365, between=0.02))
+    assert f"a false alarm in up to {100 * worst:.0f} % of" in text
 
 
 def test_page_counts_what_does_not_hold() -> None:

@@ -33,3 +33,25 @@ def test_the_error_of_a_difference_is_the_root_of_both() -> None:
     (pair,) = [c for c in results.comparisons if c.recommended and c.a in ("a", "b")][:1]
     wanted = abs(loss["a"].mean() - loss["b"].mean())
     assert abs(pair.difference or 0.0) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_a_mean_of_few_rows_counts_wider_beside_another_set() -> None:
+    """Outcomes of five levels, 12 rows and 400: each value's limits 1 + 6 / n as far away, squared and added."""
+    rng = np.random.default_rng(9)
+    outcome = {name: rng.integers(0, 5, n) / 4 for name, n in (("a", 12), ("b", 400))}
+    frames = {
+        name: {"id": [f"{name}{k}" for k in range(len(x))], "outcome": x} for name, x in outcome.items()
+    }
+    results = er.evaluate(frames, join="independent", resamples=20)
+    (pair,) = [c for c in results.comparisons if c.recommended]
+    sides = {}
+    for record in results.metrics:
+        if record.metric == "mean_outcome":
+            leading = record.intervals[0]
+            assert leading.low is not None
+            assert leading.high is not None
+            wider = 1 + 6 / len(outcome[record.model])
+            sides[record.model] = wider * (record.value - leading.low), wider * (leading.high - record.value)
+    low = pair.difference - np.hypot(sides["a"][0], sides["b"][1])
+    high = pair.difference + np.hypot(sides["a"][1], sides["b"][0])
+    assert (pair.low, pair.high) == pytest.approx((low, high), abs=1e-9)

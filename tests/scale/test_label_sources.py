@@ -187,3 +187,11 @@ def test_words_for_nothing_are_no_labels_of_counts_either(word: str, tmp_path: P
     with started("duckdb") as engine:
         found = count([Source("m", "m", engine.scan(tmp_path / "m.csv", "m"), part=False)], Options(), engine)
     assert found.table.column("y_true").drop_null().unique().sort().to_pylist() == ["0", "1"]
+
+
+def test_two_columns_for_one_probability_are_refused_by_an_engine_too(tmp_path: Path) -> None:
+    """Both are named, as where rows are read here."""
+    path = tmp_path / "m.csv"
+    path.write_text("id,y_true,prob_1,proba_1\na,1,0.9,0.1\nb,0,0.2,0.8\n", encoding="utf-8")
+    with pytest.raises(InputError, match="'proba_1' and 'prob_1' could both be p_1"):
+        counts_of(tmp_path, Options())

@@ -7,6 +7,9 @@ from evalreport.headline.lead import Lead
 from evalreport.metrics.registry import METRICS
 from evalreport.texts import Message
 
+SAME = 1e-9
+"""A share and an error rate whose sum is this near 1 are one quantity."""
+
 
 def clause(facts: Facts, lead: Lead) -> Message | None:
     """Say on how few training rows the model that is behind has the better value."""
@@ -23,5 +26,10 @@ def clause(facts: Facts, lead: Lead) -> Message | None:
     if len(used) != 1 or not turned or turned != sizes[: len(turned)] or max(turned) >= min(used):
         return None
     key = "fewer_rows" if len(turned) > 1 else "few_rows"
+    whole = None if facts.primary is None else facts.value(first, facts.primary)
+    if facts.primary is not None and whole is not None:
+        error = values.get((first, min(used)))
+        if error is not None and abs(whole.value + error - 1) < SAME:
+            metric = facts.primary.metric  # the curve is of what the primary metric leaves of 1
     rows = int(max(turned))
     return Message(f"headline.{key}", rows=rows, model=facts.name(second), metric=metric_words(metric))

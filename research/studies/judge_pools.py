@@ -1,0 +1,100 @@
+"""How often intervals of people's judgement hold with few labels of each task, and with labels of one attempt.
+
+Writes docs/judge-pools.csv, by ``make study-judge-pools``, two minutes on one core. People judge 60 answers, drawn at
+random over five tasks or over the questions; of a question with four answers they judge one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+import numpy as np
+from scipy import stats
+
+from evalreport.intervals import leading
+from evalreport.loading.load import load
+from evalreport.metrics.estimation import estimate_table
+from evalreport.metrics.registry import JUDGED, Quantity
+from evalreport.options import Options
+from research.studies.harness import Run
+
+LEVEL = 0.95
+LABELS = 60
+RIGHT = (0.9, 0.8, 0.7, 0.6, 0.5)
+"""The share of right answers by task."""
+SIZES = {"equal tasks": (200,) * 5, "unequal tasks": (60, 100, 160, 280, 400)}
+ATTEMPTS, QUESTIONS = 4, 200
+BETA = (2.0, 1.0)
+"""Of how often a model answers a question rightly: 2/3 on average."""
+JUDGES = {"good": (0.95, 0.9), "fair": (0.8, 0.8)}
+"""Sensitivity and specificity."""
+Columns = dict[str, list[object]]
+
+
+def judged(generator: np.random.Generator, truly: np.ndarray, judge: str) -> np.ndarray:
+    """Return what a judge says of answers that are right or wrong."""
+    sensitivity, specificity = JUDGES[judge]
+    return generator.random(truly.shape) < np.where(truly, sensitivity, 1 - specificity)
+
+
+def of_people(generator: np.random.Generator, truly: np.ndarray, among: np.ndarray) -> list[object]:
+    """Return what people say of 60 of some answers, drawn at random; empty cells elsewhere."""
+    chosen = np.isin(np.arange(len(truly)), generator.choice(among, LABELS, replace=False))
+    return [float(right) if known else None for right, known in zip(truly, chosen, strict=True)]
+
+
+def tasks(generator: np.random.Generator, sizes: tuple[int, ...], judge: str) -> Columns:
+    """Draw the answers to five tasks, of which people judge 60, whatever their tasks."""
+    of_task = np.repeat(np.arange(len(sizes)), sizes)
+    truly = generator.random(len(of_task)) < np.array(RIGHT)[of_task]
+    return {
+        "id": [f"{k:05d}" for k in range(len(truly))],
+        "task": [f"t{k}" for k in of_task],
+        "outcome": [float(said) for said in judged(generator, truly, judge)],
+        "gold": of_people(generator, truly, np.arange(len(truly))),
+    }
+
+
+def attempts(generator: np.random.Generator, judge: str) -> Columns:
+    """Draw four answers to each question; people judge one answer to each of 60 questions."""
+    chance = np.repeat(generator.beta(*BETA, QUESTIONS), ATTEMPTS)
+    truly = generator.random(len(chance)) < chance
+    one_of_each = np.arange(QUESTIONS) * ATTEMPTS + generator.integers(ATTEMPTS, size=QUESTIONS)
+    return {
+        "id": [f"{k // ATTEMPTS:05d}" for k in range(len(truly))],
+        "attempt": [str(k % ATTEMPTS) for k in range(len(truly))],
+        "outcome": [float(said) for said in judged(generator, truly, judge)],
+        "gold": of_people(generator, truly, one_of_each),
+    }
+
+
+def held(columns: Columns, truth: float) -> bool | None:
+    """Say whether the interval of a model's mean human outcome holds the true one; None: there is no interval."""
+    table = load({"m": columns}, options=Options(task="outcome"))
+    quantity = Quantity(JUDGED)
+    sample = estimate_table(table, [quantity], Options(resamples=1), seed=0)
+    interval = leading(sample.estimates["m", quantity], LEVEL)
+    if interval is None or interval.low is None or interval.high is None:
+        return None
+    return bool(interval.low <= truth <= interval.high)
+
+
+def rows(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield how often the interval held in each cell, with the lower limit of that share at 99 %."""
+    generator = np.random.default_rng(run.seed)
+    for judge in JUDGES:
+        cells: dict[str, tuple[Callable[[], Columns], float]] = {
+            name: (partial(tasks, generator, sizes, judge), float(np.mean(RIGHT)))
+            for name, sizes in SIZES.items()
+        }
+        cells["one of four attempts"] = (partial(attempts, generator, judge), BETA[0] / sum(BETA))
+        for name, (drawn, truth) in cells.items():
+            results = [held(drawn(), truth) for _ in range(run.replications)]
+            with_limits = [result for result in results if result is not None]
+            holding = sum(with_limits)
+            lower = stats.binomtest(holding, len(with_limits)).proportion_ci(0.98).low
+            yield {
+                "labels of people": name, "judge": judge, "gold": LABELS, "sets": len(with_limits),
+                "held": f"{holding / len(with_limits):.4f}", "lower": f"{lower:.4f}", "seed": run.seed,
+            }  # fmt: skip
