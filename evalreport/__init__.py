@@ -775,8 +775,10 @@ def pairs_of(results: Results) -> dict[str, list[object]]:
     """Return the columns of tables/pairs.csv: ``results.pairs`` calls this function."""
     from evalreport.report.tables import PAIR_COLUMNS, pairs
     from evalreport.report.view import view_of
+    from evalreport.texts.units import speaking_of
 
-    rows = list(pairs(view_of(results)))
+    with speaking_of(results.unit):
+        rows = list(pairs(view_of(results)))
     return {name: [row[place] for row in rows] for place, name in enumerate(PAIR_COLUMNS)}
 
 
@@ -792,10 +794,12 @@ def shown(results: Results, form: Literal["summary", "screen", "notebook"]) -> s
         HTML.
     """
     from evalreport.report import markdown, notebook, terminal
+    from evalreport.texts.units import speaking_of
 
-    if form == "summary":
-        return markdown.summary_text(results)
-    return terminal.one_screen(results) if form == "screen" else notebook.leaderboard_html(results)
+    with speaking_of(results.unit):
+        if form == "summary":
+            return markdown.summary_text(results)
+        return terminal.one_screen(results) if form == "screen" else notebook.leaderboard_html(results)
 
 
 def figure_of(results: Results, form: Literal["values", "forest", "calibration_curve"]) -> Figure:
@@ -810,6 +814,7 @@ def figure_of(results: Results, form: Literal["values", "forest", "calibration_c
 
     from evalreport.errors import UsageError
     from evalreport.plots.charts import CHARTS
+    from evalreport.texts.units import speaking_of
 
     models: list[str | None] = [None]
     if form == "calibration_curve":
@@ -819,8 +824,9 @@ def figure_of(results: Results, form: Literal["values", "forest", "calibration_c
     rows = {"values": len(results.models), "forest": len(results.verdicts)}.get(form, 0)
     width = 6.4 if len(models) == 1 else 4.2 * len(models)
     figure = Figure(figsize=(width, max(4.2, 1 + 0.25 * rows)), layout="constrained")
-    for axes, model in zip(figure.subplots(1, len(models), squeeze=False)[0], models, strict=True):
-        CHARTS[form](results, *([] if model is None else [model]), ax=axes)
+    with speaking_of(results.unit):
+        for axes, model in zip(figure.subplots(1, len(models), squeeze=False)[0], models, strict=True):
+            CHARTS[form](results, *([] if model is None else [model]), ax=axes)
     return figure
 
 

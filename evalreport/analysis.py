@@ -183,6 +183,7 @@ def values_and_pairs(samples: Sequence[Sample], pairs: Pairs, data: Data) -> Res
         usual_metric=None if options.metrics else default.usual_unless_primary,
         primary_because=None if options.metrics else default.because,
         value_columns=predictions.origin.judged_in,
+        unit=predictions.origin.unit,
         labels_at_half=tuple(m.name for m in predictions.models if m.cut_at_half),
         found=(*predictions.found, *joined(replicates_found(s) for s in samples)),
         flow=(*flow, FlowRecord(step="used", n=predictions.n_examples)) if flow else (),

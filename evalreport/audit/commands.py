@@ -27,6 +27,7 @@ from evalreport.cli.run import (
 from evalreport.errors import HistoryError, InputError, UsageError
 from evalreport.options import STANDARD_OUTPUT, memory_bytes, parse_time, run_time
 from evalreport.texts import Message, coded, joined, parts
+from evalreport.texts.units import speaking_of
 
 if TYPE_CHECKING:
     from evalreport.audit.auditing import Audited
@@ -87,13 +88,15 @@ def audit_command(
     time = run_time(settings.output.time)
     with locked(history, series, wait=wait, say=say if loud else None):
         audited = _audit(models, settings, history, series, time)
-        failure = write(audited.results, settings.output, context.obj)
+        with speaking_of(audited.results.unit):
+            failure = write(audited.results, settings.output, context.obj)
         code = exit_code({gate.outcome for gate in audited.results.gates}, failure)
         if audited.kept:
             _record(audited, history, time, code, loud=loud, state=context.obj)
         elif loud:
             say(Message("cli.audit.not_kept"))
-    say_gates(audited.results.gates, settings.output)
+    with speaking_of(audited.results.unit):
+        say_gates(audited.results.gates, settings.output)
     return code
 
 
@@ -120,14 +123,15 @@ def _audit(
     warnings = audited.results.warnings
     if not quiet:
         say_read(audited.results, settings.output)
-        quiet_rows = [row for row in audited.results.audit if row.question == "worse" and not row.alarm]
-        for row in quiet_rows:  # an alarm is among the warnings
-            say(f"{row.about}: {joined(row.text)[0]}")  # the rest is in the report
-        said = [part for row in quiet_rows for part in joined(row.text)[1:]]
-        for promise in dict.fromkeys(
-            str(part) for part in said if coded(part)[0].startswith("alarm.promise")
-        ):
-            say(Message("site.promise", promise=promise))
+        with speaking_of(audited.results.unit):
+            quiet_rows = [row for row in audited.results.audit if row.question == "worse" and not row.alarm]
+            for row in quiet_rows:  # an alarm is among the warnings
+                say(f"{row.about}: {joined(row.text)[0]}")  # the rest is in the report
+            said = [part for row in quiet_rows for part in joined(row.text)[1:]]
+            for promise in dict.fromkeys(
+                str(part) for part in said if coded(part)[0].startswith("alarm.promise")
+            ):
+                say(Message("site.promise", promise=promise))
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
         # --quiet hides success but no alarm; gates that did not pass are printed anyway.
         say_warnings([w for w in warnings if w.code in ALARMS], verbose=False)

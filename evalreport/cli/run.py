@@ -45,6 +45,7 @@ from evalreport.options import (
 )
 from evalreport.registry import unknown_name
 from evalreport.texts import Message, group_of
+from evalreport.texts.units import speaking_of
 
 if TYPE_CHECKING:
     from evalreport.predictions.possible_analyses import Possible
@@ -76,8 +77,9 @@ def run_command(
     settings = begin(context, models, flags, config)
     check_output(settings.output)
     results = _evaluate(models, settings, context.obj)
-    failure = write(results, settings.output, context.obj)
-    say_gates(results.gates, settings.output)
+    with speaking_of(results.unit):
+        failure = write(results, settings.output, context.obj)
+        say_gates(results.gates, settings.output)
     return exit_code({gate.outcome for gate in results.gates}, failure)
 
 
@@ -196,6 +198,11 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings, state: State) 
 
 def say_read(results: Results, output: OutputOptions) -> None:
     """Print the facts found in the files, and the warnings that the summary leaves out."""
+    with speaking_of(results.unit):
+        _say_read(results, output)
+
+
+def _say_read(results: Results, output: OutputOptions) -> None:
     from evalreport.report import terminal
 
     say_found(results.found, verbose=output.verbose)

@@ -43,6 +43,7 @@ from evalreport.schema.decisions import CUT, ChosenLimits, GateRecord
 from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
+from evalreport.texts.labels import in_sentence
 
 __all__ = ["decide", "decide_gates", "parse"]
 
@@ -500,7 +501,7 @@ def decided_by(
 
 def _interval_label(name: str) -> str:
     """Return the label of an interval; of an unregistered one its name in words."""
-    return INTERVALS[name].label if name in INTERVALS else name.replace("_", " ")
+    return in_sentence(INTERVALS[name].label) if name in INTERVALS else name.replace("_", " ")
 
 
 def _negative(number: float | None) -> float | None:

@@ -116,7 +116,7 @@ def units(facts: Facts) -> Message:
     rare = rarest_class(facts.results, facts)
     if rare is not None:
         return Message("headline.units.rare", label=visible(rare[0]), n=rare[1], of=results.n)
-    return Message(f"headline.units.{'units' if results.task == 'sums' else 'examples'}", n=results.n)
+    return Message("headline.units.examples", n=results.n)
 
 
 def rarest_class(results: Results, facts: Facts | None = None) -> tuple[str, int] | None:

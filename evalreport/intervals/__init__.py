@@ -14,6 +14,7 @@ from evalreport.intervals import (  # isort: skip - the order in which they are 
     sums,
     two_sets,
     chosen_thresholds,
+    class_areas,
     weighted,
 )
 from evalreport.intervals.choice import all_intervals, leading, leads_as_proportion, limits, resolved
@@ -29,6 +30,7 @@ __all__ = [
     "at_rates",
     "calibration",
     "chosen_thresholds",
+    "class_areas",
     "clusters",
     "costs",
     "label_tables",

@@ -357,12 +357,19 @@ def at_rate_scan(estimate: Estimate, level: float) -> Bounds:
 
 
 def at_rate_difference(
-    y: Floats, first: Floats, second: Floats, rate: float, level: float
+    first: tuple[Floats, Floats], second: tuple[Floats, Floats], rate: float, level: float
 ) -> tuple[float, float, float]:
-    """Return limits of the difference of two precisions at a rate of flags, and the correlation."""
-    z, n, ones = quantile(level), len(y), np.ones(len(y))
+    """Return limits of the difference of two precisions at a rate of flags, and the correlation.
+
+    Parameters
+    ----------
+    first, second
+        Of each model: 1 for hits and 0 for the others (n,), and the scores (n,). Hits of `precision` are the positives,
+        the same for both; those of `accuracy[at_coverage=c]` are the model's own right answers.
+    """
+    z, n, ones = quantile(level), len(first[0]), np.ones(len(first[0]))
     sides, influences = [], []
-    for score in (first, second):
+    for y, score in (first, second):
         tp, fp = cumulative_groups(score, y, ones)
         value = hits_at(tp, fp, rate * n) / (rate * n)
         sides.append(_holding(value, at_rate_limits(tp, fp, rate, level, of_positives=False)))
@@ -394,5 +401,5 @@ def at_rate_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two precisions at a rate of flags from both models' limits and their correlation."""
     pair = difference.evidence
     assert isinstance(pair, PairedScores)
-    low, high, _ = at_rate_difference(pair.a.y, pair.a.score, pair.b.score, pair.a.at, level)
+    low, high, _ = at_rate_difference((pair.a.y, pair.a.score), (pair.b.y, pair.b.score), pair.a.at, level)
     return Bounds(low, high)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.metrics.estimate import Estimate
 from evalreport.samplings.clusters import CLUSTER_T
+
+MADE_UP = 1 / 16
+"""The weight of each of two made-up clusters, one all right and one all wrong."""
 
 
 @interval(
@@ -20,7 +25,9 @@ def cluster_wilson(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of a value in a bounded range, with the number of trials that its variance over clusters shows.
 
     With s the value's place in its range [lo, hi] the trials are s (1 - s) (hi - lo)^2 / V, and Student's t takes the
-    place of z; V and the degrees of freedom are those of ``cluster_t``.
+    place of z; V and the degrees of freedom are those of ``cluster_t``. Where fewer errors are left than one of the G
+    clusters holds, e = G min(s, 1 - s) < 1, they do not show how much a cluster's examples are alike: two made-up
+    clusters, all right and all wrong, add h (1 - e) (s^2 + (1 - s)^2) / (G (G - 1)) to V / (hi - lo)^2, h = 1/16.
     """
     student, (low, high) = estimate.student, estimate.range
     if student is None:
@@ -28,5 +35,34 @@ def cluster_wilson(estimate: Estimate, level: float) -> Bounds:
     share, error = (estimate.value - low) / (high - low), student.error / (high - low)
     if error == 0 or share in (0, 1):
         return Bounds(None, None, estimate.sampling.same)
-    least, most = score_limits(share, share * (1 - share) / error**2, t_quantile((1 + level) / 2, student.df))
+    variance, g = error**2, estimate.sampling.clusters or 2
+    errors = g * min(share, 1 - share)
+    if errors < 1:
+        variance += MADE_UP * (1 - errors) * (share**2 + (1 - share) ** 2) / (g * (g - 1))
+    least, most = score_limits(share, share * (1 - share) / variance, t_quantile((1 + level) / 2, student.df))
     return Bounds(low + (high - low) * least, low + (high - low) * most)
+
+
+@interval(
+    "Cluster t on the log scale",
+    of=Estimate,
+    needs=(*CLUSTER_T.needs, "from_0_up"),
+    source="delta method on the logarithm; the error of ``cluster_t``; the two made-up clusters, as the made-up units"
+    " of ``unit_plus``, were chosen by simulation (docs/few-clusters.csv)",
+)
+def cluster_log(estimate: Estimate, level: float) -> Bounds:
+    """Value of 0 or more without an upper bound, such as RMSE, by Student's t on the scale of its logarithm.
+
+    Two made-up clusters, with the largest influence A of any cluster up and down and half a cluster each, are added:
+    exp(log v -+ t sqrt(V + A^2) / v), with V and the degrees of freedom of ``cluster_t``. Single clusters carry such
+    values, and few clusters do not show it.
+    """
+    student, influence, value = estimate.student, estimate.influence, estimate.value
+    if student is None or influence is None:
+        return Bounds(None, None, estimate.sampling.alone)
+    if student.error == 0 or value <= 0:
+        return Bounds(None, None, estimate.sampling.same)
+    largest = influence.powers[0]
+    half = t_quantile((1 + level) / 2, student.df) * math.hypot(student.error, largest) / value
+    # Beyond the largest exponent there is no upper limit.
+    return Bounds(value * math.exp(-half), value * math.exp(half) if half < 700 else math.inf)

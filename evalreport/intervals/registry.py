@@ -82,6 +82,7 @@ OF_DIFFERENCES = (
         evidence.PairedSums,
     ),
     evidence.PairedOrdered,
+    evidence.PairedClasses,
     evidence.TwoProportions,
 )
 """What intervals of a difference alone are computed from."""
@@ -174,6 +175,7 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
         )
     ),
     "bounded": lambda _, e: all(map(math.isfinite, e.range)),
+    "from_0_up": lambda _, e: e.range == (0.0, math.inf),
     "paired_share": lambda _, e: not isinstance(e, Difference) or e.shares is not None,
     "two_scores": lambda _, e: (
         not isinstance(e.evidence, evidence.PairedRanking)
@@ -191,6 +193,8 @@ OTHER_EVIDENCE: Mapping[type, str] = {
     evidence.Proportion: "proportion",
     evidence.WeightedF1: "jaccard",
     evidence.AtChosen: "one_threshold",
+    evidence.RankedClasses: "class_areas",
+    evidence.PairedClasses: "class_areas",
     evidence.AtThreshold: "many_examples",
     evidence.Median: "many_examples",
     evidence.PairedLabels: "paired_labels",

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from evalreport.errors import InputError
 from evalreport.options import Options, Task
+from evalreport.predictions.column_names import NAMELESS
 from evalreport.predictions.numbers import COUNTED, ERRORS, high_of, low_of, quantile_of
+from evalreport.texts.units import unit_of
 
 LABEL, SET = "label", "y_set"
 _BOUND = re.compile(r"y_(low|high)(?:@(\d+(?:\.\d*)?|\.\d+)%?)?")
@@ -58,13 +60,15 @@ def kind_of(
     named = options.task in ("sums", "intervals", "sets")
     if (options.task is not None and not named) or (not named and (graded or _OTHERS & set(columns))):
         return None
-    kind = _sums(small, columns, named=named) if options.task in (None, "sums") else None
+    kind = _sums(small, columns, options, named=named) if options.task in (None, "sums") else None
     if kind is None and options.task in (None, "intervals"):
         kind = _intervals(small, columns, file, options)
     return _sets(small, columns) if kind is None and options.task in (None, "sets") else kind
 
 
-def _sums(names: Mapping[str, str], columns: Mapping[str, str], *, named: bool) -> FoundKind | None:
+def _sums(
+    names: Mapping[str, str], columns: Mapping[str, str], options: Options, *, named: bool
+) -> FoundKind | None:
     counted = set(names) >= set(COUNTED)
     if not counted and not set(names) >= set(ERRORS):
         return None
@@ -77,6 +81,10 @@ def _sums(names: Mapping[str, str], columns: Mapping[str, str], *, named: bool) 
     rest = {name: header for name, header in columns.items() if name not in left}
     if of_label is not None:
         rest[LABEL] = of_label
+    if "id" not in rest and not NAMELESS & set(names.values()):
+        asked = {options.cluster, options.weight, *(part.partition(":")[0] for part in options.slices)}
+        units = [header for header in names.values() if unit_of(header) and header not in asked]
+        rest |= {"id": units[0]} if len(units) == 1 else {}
     return FoundKind("sums", {name: names[name] for name in used if name in names}, rest)
 
 

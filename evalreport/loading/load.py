@@ -70,6 +70,7 @@ from evalreport.sources.reading import Columns, NoRowError, Source
 from evalreport.sources.scikit_learn import as_fold_scores, score_arrays
 from evalreport.sources.workbooks import read_workbook  # noqa: F401 - it registers itself
 from evalreport.texts import Message, parts, plain
+from evalreport.texts.units import PLAIN_UNIT, unit_of
 
 _DEFAULTS = Options()
 JUDGED_IN = {"outcome": "outcome", "scores": "value"}
@@ -337,9 +338,17 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
         counts=None if rows.times is None else Counts(rows.times[alignment.rows[0]]),
-        origin=Origin((), _judged_in(rows, task, options)),
+        origin=Origin((), _judged_in(rows, task, options), _unit(rows, task.task)),
         notes=notes + loaded.notes + of_models + Notes((), described.warnings),
     )
+
+
+def _unit(rows: Rows, task: Task) -> str | None:
+    """Name what sums are added up over: as the columns of ids are called, where all are called the same."""
+    if task != "sums":
+        return None
+    names = {unit_of(header) for header in headers_of(rows, "id")}
+    return (names.pop() if len(names) == 1 else None) or PLAIN_UNIT
 
 
 def _widened(predictions: Predictions) -> Predictions:

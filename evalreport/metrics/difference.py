@@ -17,6 +17,7 @@ from evalreport.metrics.evidence import (
     Judged,
     Ordered,
     Paired,
+    PairedClasses,
     PairedLabels,
     PairedMean,
     PairedOrdered,
@@ -26,6 +27,7 @@ from evalreport.metrics.evidence import (
     PairedScores,
     PairedSums,
     Proportion,
+    RankedClasses,
     Ranking,
     Scores,
     SumsByUnit,
@@ -156,8 +158,10 @@ def paired_difference(a: Estimate, b: Estimate) -> Difference:
 
 def _paired_evidence(
     a: Estimate, b: Estimate
-) -> PairedRanking | PairedRisks | PairedScores | PairedSums | PairedOrdered | Paired:
+) -> PairedRanking | PairedClasses | PairedRisks | PairedScores | PairedSums | PairedOrdered | Paired:
     first, second = a.evidence, b.evidence
+    if isinstance(first, RankedClasses):
+        return PairedClasses(first.true, first.sizes)
     if isinstance(first, Ranking):
         labels = None
         if isinstance(second, Ranking) and first.labels is not None and second.labels is not None:

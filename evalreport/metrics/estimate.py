@@ -14,6 +14,7 @@ from evalreport.metrics.evidence import (
     OverDatasets,
     PairedRanking,
     Proportion,
+    RankedClasses,
     Ranking,
     Rows,
     Table,
@@ -255,7 +256,11 @@ class Estimate(Sampled):
     @property
     def rarest(self) -> float | None:
         """Examples of the rarest class in the truth, for metrics of all rows that have classes."""
-        return self.evidence.rarest if isinstance(self.evidence, Proportion | Ranking | Rows) else None
+        return (
+            self.evidence.rarest
+            if isinstance(self.evidence, Proportion | Ranking | RankedClasses | Rows)
+            else None
+        )
 
     @property
     def of_base(self) -> Estimate:

@@ -198,6 +198,26 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
+class RankedClasses:
+    """An average of areas under ROC curves of several classes, each of which the truth holds.
+
+    Attributes
+    ----------
+    true
+        (n,) class codes.
+    sizes, parts
+        (K,) examples of each class, and its part of the average; these sum to 1.
+    rarest
+        Examples of the rarest class.
+    """
+
+    true: Indices
+    sizes: Indices
+    parts: Floats
+    rarest: float
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
     """A function of all rows without a closed form; also rankings of several parts.
 
@@ -406,6 +426,14 @@ class PairedRanking:
 
 
 @dataclass(frozen=True, slots=True)
+class PairedClasses:
+    """Two averages of areas of the same examples; fields as of ``RankedClasses``."""
+
+    true: Indices
+    sizes: Indices
+
+
+@dataclass(frozen=True, slots=True)
 class Paired:
     """Two values of the same examples that are no means over them."""
 
@@ -461,6 +489,7 @@ OfValue = (
     | Mean
     | SquaredErrors
     | Ranking
+    | RankedClasses
     | Rows
     | Risks
     | Scores
@@ -478,6 +507,7 @@ OfDifference = (
     | PairedLabels
     | PairedMean
     | PairedRanking
+    | PairedClasses
     | Paired
     | PairedRisks
     | PairedScores

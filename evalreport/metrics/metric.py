@@ -143,6 +143,8 @@ class Parameter:
         The metric's label with its number, ``{x}``.
     value
         The number, in (0, 1), where it is given.
+    example
+        A number as messages show it.
     rate
         Maps the number and n to the rate that limits are of; None: the number itself.
     """
@@ -151,6 +153,7 @@ class Parameter:
     name: str
     label: str
     value: float | None = None
+    example: str = "0.1"
     rate: Callable[[float, int], float] | None = None
 
     def spelled(self, x: float | str) -> str:

@@ -63,7 +63,7 @@ def wis(view: ModelView) -> Floats:
 
 
 def _at_level(begins: str, label: str) -> Parameter:
-    return Parameter(begins, "level", label)
+    return Parameter(begins, "level", label, example="0.9")
 
 
 @mean_loss(

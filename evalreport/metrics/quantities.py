@@ -230,9 +230,8 @@ def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
             raise UsageError(unknown_metric(name))
     metric = METRICS[name]
     if metric.lacks_parameter and metric.parameter is not None:
-        raise UsageError(
-            f"metric {name!r} needs a number between 0 and 1: write {metric.parameter.spelled('0.1')!r}"
-        )
+        example = metric.parameter.spelled(metric.parameter.example)
+        raise UsageError(f"metric {name!r} needs a number between 0 and 1: write {example!r}")
     name = metric.name if metric.parameter is not None else name
     if task not in metric.tasks:
         raise UsageError(f"metric {name!r} is for {' or '.join(metric.tasks)} tasks; these data are {task}")
@@ -267,8 +266,8 @@ def unknown_metric(text: str) -> str:
     begins = text.partition("[")[0]
     for parameter in parameters:
         if "[" in text and parameter.begins == begins and f"[{parameter.name}=" in text:
-            return f"metric {text!r} needs a number between 0 and 1: write {parameter.spelled('0.1')!r}"
-    known = [*spelled_metrics(), *(parameter.spelled("0.1") for parameter in parameters)]
+            return f"metric {text!r} needs a number between 0 and 1: write {parameter.spelled(parameter.example)!r}"
+    known = [*spelled_metrics(), *(parameter.spelled(parameter.example) for parameter in parameters)]
     first, second, third = closest_names(text, known)
     return f"unknown metric {text!r}; did you mean {first}, {second} or {third}? `evalreport list metrics` has all"
 

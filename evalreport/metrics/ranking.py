@@ -307,6 +307,8 @@ RANKED: Fields = {
     "needs": "probabilities",
     "by_ranks": True,
     "shown_with": "scores",
+    "intervals": ("classes_logit", *SMOOTH_INTERVALS),
+    "difference_interval": "classes_t",
 }
 
 

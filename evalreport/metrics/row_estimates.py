@@ -17,6 +17,7 @@ from evalreport.metrics.evidence import (
     Mean,
     OfValue,
     Proportion,
+    RankedClasses,
     Ranking,
     Rows,
     Scores,
@@ -242,8 +243,8 @@ def _of_rows(
     if slopes is not None:
         slopes /= int((~np.isnan(values)).sum())
     evidence: OfValue = Rows(rare)
-    if isinstance(states[0], Chosen) and isinstance(states[0].state, ClassRanks) and len(states) == 1:
-        evidence = _against_rest(states[0]) or evidence
+    if len(states) == 1:
+        evidence = evidence_of_classes(states[0]) or evidence
     if isinstance(states[0], Risks) and len(states) == 1:
         units, evidence = data.units, states[0]
         if not (units.heavy is None and units.cluster is None):
@@ -260,13 +261,19 @@ def _of_rows(
     return _estimate(predictions, data, key, value, slopes, evidence)
 
 
-def _against_rest(chosen: Chosen) -> Ranking | None:
-    """Return the ranking of all examples by the probability of the one class that is chosen; None of an average."""
-    if chosen.code is None:
+def evidence_of_classes(state: object) -> Ranking | RankedClasses | None:
+    """Return the ranking by the probability of the one class that is chosen, or those that are averaged; else None."""
+    ranks = state.state if isinstance(state, Chosen) else state
+    if not isinstance(ranks, ClassRanks):
         return None
-    positive = chosen.state.true == chosen.code
-    sizes = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
-    return Ranking(positive, sizes, float(min(sizes)))
+    if isinstance(state, Chosen) and state.code is not None:
+        positive = ranks.true == state.code
+        of_class = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
+        return Ranking(positive, of_class, float(min(of_class)))
+    sizes = np.bincount(ranks.true, minlength=ranks.n_classes)
+    by_share = isinstance(state, Chosen) and state.average == "weighted"
+    parts = sizes / sizes.sum() if by_share else np.full(len(sizes), 1 / len(sizes))
+    return RankedClasses(ranks.true, sizes, parts, float(sizes.min()))
 
 
 def rarest(predictions: Predictions) -> float | None:

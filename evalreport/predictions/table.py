@@ -242,10 +242,14 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The files, and the headers of the columns of outcomes or values as the files spell them (none of other tasks)."""
+    """The files, the headers of the columns of outcomes or values as they spell them, and what sums are added up over.
+
+    The last two are empty, and None, of other tasks.
+    """
 
     inputs: tuple[InputRecord, ...] = ()
     judged_in: tuple[str, ...] = ()
+    unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

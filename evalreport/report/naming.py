@@ -101,13 +101,20 @@ def origin_of(name: str, source: str) -> tuple[str, str]:
     --------
     >>> origin_of("wilson", "Wilson (1927)")
     ('Published', 'Wilson (1927)')
-    >>> origin_of("unit_plus", "Student's t; our own combination")
-    ('Own, measured (docs/sums.md)', "Student's t; our own combination")
+    >>> origin_of("unit_plus", "Student's t; our own combination, chosen by simulation")
+    ('Own, measured (docs/sums.md)', "Student's t")
     """
     page = next((page for page, names in MEASURED.items() if name in names), None)
     if page is None:
         return say("methods.published"), source
-    return say("methods.own", page=page), source.replace(f" ({page})", "")
+    for repeated in (
+        f" ({page})",
+        "; our own combination",
+        ", our own combination",
+        ", chosen by simulation",
+    ):
+        source = source.replace(repeated, "")
+    return say("methods.own", page=page), source
 
 
 def registered_texts() -> dict[str, str]:

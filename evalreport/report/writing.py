@@ -165,6 +165,7 @@ def _made(
     """Make every requested output in memory: contents by file name, and the errors of those that cannot be made."""
     from evalreport.report.translations import catalogue_of
     from evalreport.texts import speaking
+    from evalreport.texts.units import in_units
 
     given = {JSON: data} if "json" in options.formats else {}
     names = [name for form in options.formats for name in FILES[form] if name != JSON]
@@ -174,7 +175,7 @@ def _made(
         return given, dict.fromkeys(names, error)  # without its texts only the numbers can be given
     if not names and options.figures is None:
         return given, {}
-    with speaking(catalogue):
+    with speaking(in_units(results.unit, catalogue)):
         plain = _plain_files(results, options)
         pages = [name for name in names if name not in plain]
         outcomes, figures = _documents(results, options, data, pages)
@@ -248,12 +249,13 @@ def _by_templates(
     from evalreport.report.translations import catalogue_of
     from evalreport.report.view import view_of
     from evalreport.texts import speaking
+    from evalreport.texts.units import in_units
 
     def spoken(make: Callable[..., Any], *made: Any) -> Any:
         with speaking(catalogue):
             return make(*made)
 
-    catalogue, view = catalogue_of(options.templates), view_of(results)
+    catalogue, view = in_units(results.unit, catalogue_of(options.templates)), view_of(results)
     with speaking(catalogue):
         sections = describe(view, full=options.detail == "full") if "html" in options.formats else ()
     steps = _steps(view, sections, svgs, options, data)

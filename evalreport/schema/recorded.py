@@ -18,7 +18,8 @@ from evalreport.errors import InputError, OutputError
 from evalreport.files import content_of, recover, strict_json
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.results import LISTS_WITH_CODE, SCHEMA, SENTENCES, Results, to_dict, to_json
-from evalreport.texts import Message, english, parts, plain, sentences
+from evalreport.texts import Message, english, parts, plain, sentences, speaking
+from evalreport.texts.units import in_units
 
 T = TypeVar("T")
 
@@ -233,6 +234,11 @@ def results_of(content: JsonObject) -> Results:
     Sentences are messages with code and parameters again, unless they were edited or this version has none that says
     the same: then they are plain messages, in English.
     """
+    with speaking(in_units(content.get("unit"), english())):
+        return _results_of(content)
+
+
+def _results_of(content: JsonObject) -> Results:
     written = content.get(SENTENCES, {})
     sentences_ = written.items() if isinstance(written, dict) else ()
     results = converted(content, Results, {text: _as_message(text, (code,)) for text, code in sentences_})

@@ -40,6 +40,7 @@ from evalreport.schema.metrics import (
 )
 from evalreport.schema.warnings import CheckRecord, WarningRecord
 from evalreport.texts import Message, coded, english, joined, speaking
+from evalreport.texts.units import in_units, speaking_of
 from evalreport.texts.visible import escaped_json
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class Results(RoomLists):
     """Why the primary metric is not the usual one of the task; None where it is, or where it was named."""
     value_columns: tuple[str, ...] = ()
     """The headers of the columns of outcomes or values, as the files spell them."""
+    unit: str | None = None
+    """What sums are added up over, by the name of the ids: document, image ..., else unit; None of other tasks."""
     labels_at_half: tuple[str, ...] = ()
     """Models whose labels are their probabilities cut at 0.5, a threshold that nobody chose."""
     baseline: str | None
@@ -183,7 +186,10 @@ class Results(RoomLists):
     @property
     def verdict(self) -> str:
         """The first sentence of the report."""
-        return "" if self.headline is None else str(self.headline.text)
+        if self.headline is None:
+            return ""
+        with speaking_of(self.unit):
+            return str(self.headline.text)
 
     @property
     def best(self) -> str | None:
@@ -329,7 +335,7 @@ def to_dict(results: Results) -> dict[str, Any]:
             sentences[text] = code
         return text
 
-    with speaking(english()):
+    with speaking(in_units(results.unit, english())):
         content = _plain(dataclasses.replace(results, verdicts=(), second_verdicts=(), warnings=()), said)
         for name in LISTS_WITH_CODE:
             records = getattr(results, name)

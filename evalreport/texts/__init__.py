@@ -293,6 +293,11 @@ def spoken(key: str, otherwise: str) -> str:
     return entry if isinstance(entry, str) else otherwise
 
 
+def spoken_catalogue() -> Catalogue:
+    """Return the catalogue in use."""
+    return _spoken.get() or english()
+
+
 def has(key: str) -> bool:
     """Return whether there is such a text."""
     return key in english()

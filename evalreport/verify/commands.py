@@ -157,6 +157,8 @@ def _lines(found: Verification, most: int | None) -> list[str | Message]:
         f"{found.name}: {_versions(found)}",
         *(_input(state) for state in found.inputs),
     ]
+    if found.command:
+        lines.append(Message("verify.command", command=found.command))
     if found.figures or found.differences:
         facts = {"figures": found.figures, "words": found.agreeing["words"]}
         rounded = found.agreeing["rounded"]

@@ -21,6 +21,7 @@ from evalreport.history.run_differences import Present
 from evalreport.loading.load import load
 from evalreport.options import AnyPath, Options, is_number
 from evalreport.predictions.direction import directed
+from evalreport.report.sections.reproducibility import command
 from evalreport.schema.audit import AUDIT_WARNINGS
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded, results_of
@@ -192,6 +193,8 @@ class Verification:
         What cannot follow from inputs and options: there is only the word of the results, or of a document.
     attached
         Whether the folder's PDF was compared, by its attachment.
+    command
+        The command with the recorded options, under which everything was computed again; empty: nothing was.
     """
 
     name: str
@@ -207,6 +210,7 @@ class Verification:
     not_compared: tuple[Message, ...] = ()
     on_word: tuple[Message, ...] = ()
     attached: bool = False
+    command: str = ""
 
     @property
     def figures(self) -> int:
@@ -346,6 +350,7 @@ def _verified(
         counted=counted,
         not_compared=not_compared,
         on_word=on_word,
+        command=command(results_of(content)),
     )
 
 
@@ -437,9 +442,7 @@ def _with_recorded_headline(results: Results, content: JsonObject) -> Results:
     """Add the headline; the first audit of a series differs from a run in its headline alone."""
     first = with_headline(results, first_of_series=True)
     text = (content.get("headline") or {}).get("text")
-    return (
-        first if first.headline is not None and str(first.headline.text) == text else with_headline(results)
-    )
+    return first if first.headline is not None and first.verdict == text else with_headline(results)
 
 
 def _about_earlier(content: JsonObject) -> str:

@@ -8,7 +8,8 @@ defect
 found
     `verify` ended with 1 or 2, or the next run was refused.
 named
-    what nothing can be recomputed from was changed, and it was printed: the versions of libraries.
+    what nothing can be recomputed from was changed, and it was printed: the versions of libraries, and options that
+    have no part in these results, in the command that `verify` prints.
 nothing
     the edit changed nothing: the next look is the same in every byte.
 """
@@ -127,6 +128,7 @@ class Scene:
         results = er.evaluate(self.models, slices=["sex"], gates=gates, **options)
         er.render(results, self.report, formats=["html", "json", "md", "csv", "card"])
         self.true = json.loads((self.report / "results.json").read_text("utf-8"))
+        self.command = er.verify(self.report, inputs=self.models).command
         self.looked = base / "looks.json"
         for n in (ROWS - 40, ROWS - 20):
             self._look(n, self.looked)
@@ -165,7 +167,9 @@ class Scene:
             return "defect", f"{what}: {error!r}"
         if outcome.outcome != "agrees":
             return "found", what
-        return ("named" if named and any(a != b for a, b in outcome.versions.values()) else "missed"), what
+        of_versions = named and any(a != b for a, b in outcome.versions.values())
+        of_options = what.startswith("options.") and outcome.command != self.command
+        return ("named" if of_versions or of_options else "missed"), what
 
     def document(self, name: str, rng: random.Random) -> tuple[str, str]:
         """Edit a document in the folder: a letter, a number, a piece that is gone, twice or put in."""

@@ -62,10 +62,17 @@ STUDIES: Mapping[str, Table] = {
     "intervals": Table("intervals", "intervals.csv", ("part", "cell", "figure"), 1),
     "two-sets": Table("two_sets", "two-sets.csv", ("metric", "n"), 8000, 8812),
     "effect-sizes": Table("effect_sizes", "effect-sizes.csv", ("law", "n", "d"), 4000, 60417),
+    "interval-scores": Table("interval_scores", "interval-scores.csv", ("level", "skewed", "n"), 1000, 5761),
     "weights": Table("weights", "weights.csv", ("units", "figure"), 2500, 62004),
     "judge-pools": Table("judge_pools", "judge-pools.csv", ("labels of people", "judge"), 600, 59059),
     "kinds": Table("kinds", "kinds.csv", ("kind", "skewed", "figure", "n"), 1000, 20265),
     "error-trend": Table("error_trend", "error-trend.csv", ("law", "n"), 2000, 70713),
+    "few-clusters": Table(
+        "few_clusters", "few-clusters.csv", ("metric", "clusters", "size", "correlation", "truth"), 8000, 41907
+    ),
+    "class-areas": Table(
+        "class_areas", "class-areas.csv", ("kind", "metric", "classes", "rarest", "shift", "correlation"), 400, 50616
+    ),
     "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 1000, 71204),
 }  # fmt: skip
 

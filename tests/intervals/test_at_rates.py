@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from evalreport.intervals.at_rates import (
     at_fpr_difference,
@@ -79,5 +80,22 @@ def test_precision_and_recall_at_a_rate(case):
 def test_difference_of_precisions_at_a_rate(case):
     """The correlation and the limits."""
     y, first, second = arrays(case, "y", "scores_a", "scores_b")
-    low, high, rho = at_rate_difference(y, first, second, case["input"]["x"], 0.95)
+    low, high, rho = at_rate_difference((y, first), (y, second), case["input"]["x"], 0.95)
     assert_agrees({"low": low, "high": high, "rho": rho}, case)
+
+
+def test_accuracies_at_a_coverage_are_compared_by_each_model_s_own_right_answers() -> None:
+    """Limits of a difference were those of the first model's right answers under both models' confidence."""
+    rng = np.random.default_rng(3)
+    confidence = rng.random((2, 300))
+    right = (rng.random((2, 300)) < np.array([[0.9], [0.6]])).astype(float)
+    forward, backward = (
+        at_rate_difference((right[i], confidence[i]), (right[1 - i], confidence[1 - i]), 0.8, 0.95)
+        for i in (0, 1)
+    )
+    assert forward[:2] == pytest.approx((-backward[1], -backward[0]), rel=1e-12)
+    # Independent answers: near the interval of two independent shares of 240 at 0.9 and 0.6.
+    error = np.sqrt(0.9 * 0.1 / 240 + 0.6 * 0.4 / 240)
+    surest = [np.sort(np.argsort(-c)[:240]) for c in confidence]
+    difference = right[0][surest[0]].mean() - right[1][surest[1]].mean()
+    assert forward[:2] == pytest.approx((difference - 1.96 * error, difference + 1.96 * error), abs=0.03)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import numpy as np
@@ -127,3 +129,41 @@ def test_a_suite_of_sums_is_the_mean_of_its_tasks() -> None:
     own = sums[sums.model == "a"].groupby("task")[["tp", "fn"]].sum()
     value = next(m.value for m in results.metrics if m.model == "a" and m.slice is None)
     assert value == pytest.approx((own.tp / (own.tp + own.fn)).mean(), rel=1e-12)
+
+
+def test_equal_totals_of_unlike_sums_are_no_same_answers() -> None:
+    """Both have 9, 3 and 3 in all, in other images: the headline said that they give the same answers."""
+    rows = {"image": ["i1", "i2", "i3"]}
+    a = pd.DataFrame(rows | {"tp": [3, 5, 1], "fp": [1, 2, 0], "fn": [0, 1, 2]})
+    b = pd.DataFrame(rows | {"tp": [2, 5, 2], "fp": [1, 2, 0], "fn": [1, 1, 1]})
+    apart, same = (er.evaluate({"a": a, "b": other}, resamples=20).verdict for other in (b, a))
+    assert apart.startswith("3 images do not show which of a and b is better on F1 (micro)")
+    assert same.startswith("a and b give the same answers to all 3 images")
+
+
+@pytest.mark.parametrize(
+    ("column", "unit", "words"),
+    [("document", "document", "documents"), ("image_id", "image", "images"), ("id", "unit", "units")],
+)
+def test_sentences_name_the_units(column: str, unit: str, words: str) -> None:
+    """Slices, headline, cautions, estimand and the pages speak of what was drawn, and results.json does too."""
+    sums = summed(answers(11)).rename(columns={"id": column})
+    results = er.evaluate(sums, slices=["source"], resamples=20)
+    records = json.dumps({name: part for name, part in results.to_dict().items() if name != "sentences"})
+    assert results.unit == unit
+    assert f"30 {words}" in results.to_markdown()
+    for text in (records, results.to_markdown(), repr(results)):
+        plain = text.replace("the positive examples that are found", "")  # what recall is
+        assert words in plain
+        places = [m.start() for m in re.finditer(r"(?<![._\w])[Ee]xamples?\b(?![-_])", plain)]
+        assert [plain[max(at - 40, 0) : at + 40] for at in places] == []
+    again = er.Results.from_json(results.to_json())
+    assert again.to_json() == results.to_json()
+
+
+def test_a_column_that_an_option_names_is_no_id() -> None:
+    """Documents are the ids; patients are what --cluster names."""
+    sums = summed(answers(12)).query("model == 'a'").drop(columns="model").rename(columns={"id": "doc"})
+    table = sums.assign(patient=[f"p{k % 9}" for k in range(len(sums))]).reset_index(drop=True)
+    assert er.evaluate({"a": table}, cluster="patient", resamples=20).unit == "doc"
+    assert er.evaluate({"a": table}, resamples=20).unit == "unit"  # either could be it

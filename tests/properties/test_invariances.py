@@ -38,7 +38,7 @@ def test_every_registered_metric_is_reached() -> None:
             if task in m.tasks
             and not isinstance(m.computation, Training)
             and not m.lacks_parameter
-            # Named on purpose, or of classes in an order: tests/metrics/test_rejection.py, test_ordered.py.
+            # Named on purpose, or of classes in an order: test_named_and_other_tasks.py has the same invariances.
             and not m.only_named
             and not m.ordered
         }

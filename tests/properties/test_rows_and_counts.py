@@ -86,13 +86,15 @@ def scores() -> Situation:
 SITUATIONS: dict[str, Callable[[], Situation]] = {
     "two classes": lambda: labels("0", "1", positive="1"),
     "three classes": lambda: labels("ant", "bee", "cat"),
+    "grades": lambda: replace(labels("1", "2", "3", "4"), options={"metrics": GRADES}),
     "clusters": lambda: labels("0", "1", positive="1", cluster="ward"),
     "weights": lambda: labels("0", "1", positive="1", weight="weight"),
     "outcomes": lambda: numbers("outcome", (0.0, 1.0), ("mean_outcome",)),
     "few values": lambda: numbers("y_pred", (1.0, 2.0, 4.0), ("mae", "mse")),
     "scores": scores,
 }
-COUNTED = ("two classes", "three classes", "clusters", "weights")
+COUNTED = ("two classes", "three classes", "grades", "clusters", "weights")
+GRADES = ("quadratic_kappa", "linear_kappa", "mean_class_distance", "within_one_class")
 ELSEWHERE = {"judged", "suite", "independent", "one_model", "time_order", "horizon"}
 """Needs of examples that are no matter of alike rows: people’s word, tasks, own test sets, one model, order in time."""
 

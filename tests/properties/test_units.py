@@ -20,7 +20,8 @@ UNITS = (1e-12, 1e12)
 N = 40
 POWER = {"mse": 2}
 """Metrics in the unit of the values to this power; the others in the unit, or in none."""
-UNITLESS = {"r2", "r2_correlation", "rae", "rrse", "mape"}
+SHARES = {"f1", "precision", "recall", "jaccard", "f0_5", "f2", "coverage[level=0.9]"}
+UNITLESS = {"r2", "r2_correlation", "rae", "rrse", "mape", *SHARES}
 
 
 def of_regression(unit: float) -> Results:
@@ -77,7 +78,35 @@ def of_folds(unit: float) -> Results:
     return _evaluated(source, task="regression", metrics=("mse", "mae"))
 
 
-KINDS = {"regression": of_regression, "values": of_values, "outcomes": of_outcomes, "folds": of_folds}
+def of_quantiles(unit: float) -> Results:
+    """Return three models' quantiles of a number."""
+    random = np.random.default_rng(27)
+    mean = random.normal(10, 3, N)
+    truth = mean + random.normal(size=N)
+    source = {
+        name: {"id": ids(N), "y_true": (unit * truth).tolist()}
+        | {f"q_{q}": (unit * (mean + size * z)).tolist() for q, z in ((0.05, -1.6), (0.5, 0.0), (0.95, 1.6))}
+        for name, size in (("a", 1.0), ("b", 0.5), ("c", 2.0))
+    }
+    return _evaluated(source)
+
+
+def of_sums(unit: float) -> Results:
+    """Return three models' sums by unit, such as areas in pixels or in square metres."""
+    random = np.random.default_rng(28)
+    size = random.gamma(2, 20, N)
+    source = {}
+    for name, share in (("a", 0.9), ("b", 0.8), ("c", 0.7)):
+        tp = size * random.beta(20 * share, 20 * (1 - share), N)
+        sums = {"tp": tp, "fp": size * random.beta(2, 20, N), "fn": size - tp}
+        source[name] = {"id": ids(N)} | {column: (unit * cells).tolist() for column, cells in sums.items()}
+    return _evaluated(source)
+
+
+KINDS = {
+    "regression": of_regression, "values": of_values, "outcomes": of_outcomes, "folds": of_folds,
+    "quantiles": of_quantiles, "sums": of_sums,
+}  # fmt: skip
 
 
 def _evaluated(source: dict[str, dict[str, Any]], **options: Any) -> Results:

@@ -20,6 +20,8 @@ STATES = ("fired", "passed", "not_applicable")
 """In the order of the table."""
 MOST_NAMES = 6
 """Models named in a row of the table."""
+SAID_ELSEWHERE = frozenset({"overlap_is_no_test"})
+"""Information that is the first sentence above the definitions, too."""
 MOST_CHANGES, LONGEST = 40, 60
 """Rows of what changed, and letters of a text in them."""
 
@@ -142,9 +144,9 @@ def _counted(checks: Sequence[CheckRecord]) -> str:
 
 
 def _table(view: View, checks: Sequence[CheckRecord]) -> Table:
-    """Lay out the checks that had something to look at: a row for each code and state, with the models it is about.
+    """Lay out the checks that had something to look at: a row for each that fired, with the models it is about.
 
-    Those that do not apply are counted above; results.json has each with its reason.
+    Those that passed are in one row. Those that do not apply are counted above; results.json has each with its reason.
     """
     checks = [record for record in checks if record.state != "not_applicable"]
     rows: dict[tuple[str, str, str], list[str]] = {}
@@ -152,12 +154,20 @@ def _table(view: View, checks: Sequence[CheckRecord]) -> Table:
         why = "" if record.reason is None else text_of(view, record.reason)
         rows.setdefault((str(record.title), record.state, why), []).extend(record.about)
     order = {state: place for place, state in enumerate(STATES)}
+    in_order = sorted(rows.items(), key=lambda item: (order[item[0][1]], item[0][0]))
+    passed = [
+        title
+        for (title, state, why), about in in_order
+        if state == "passed" and not (why or _about(view, about, state))
+    ]
     shown = [
         Row(None, (named("checks.state", state), why or _about(view, about, state)), label=title)
-        for (title, state, why), about in sorted(
-            rows.items(), key=lambda item: (order[item[0][1]], item[0][0])
-        )
+        for (title, state, why), about in in_order
+        if title not in passed or state != "passed"
     ]
+    if passed:
+        label = say("checks.others", n=len(passed))
+        shown.append(Row(None, (named("checks.state", "passed"), ", ".join(passed)), label=label))
     heads = headings((say("checks.state_head"), say("checks.why")), "text,text")
     return Table(say("checks.box"), heads, tuple(shown), first=say("checks.check"))
 
@@ -172,7 +182,7 @@ def _about(view: View, about: Sequence[str], state: str) -> str:
 
 def _warnings(view: View) -> tuple[Warned, ...]:
     """Join the warnings that are for information, those of each code."""
-    informing = [warning for warning in view.results.warnings if warning.level == "info"]
+    informing = [w for w in view.results.warnings if w.level == "info" and w.code not in SAID_ELSEWHERE]
     records = one_of_a_code(informing, lambda warning: text_of(view, warning.text))
     return tuple(
         Warned(named("caution_head", w.code, w.code.replace("_", " ")), str(w.text)) for w in records

@@ -165,11 +165,6 @@ def _by_units(view: View, examples: str, questions: str, scores: str) -> str:
     return scores if view.results.task == "scores" else questions if at_each(view) else examples
 
 
-def _unit(view: View, drawn: str) -> str:
-    """Return what is drawn: the examples of sums are units."""
-    return "units" if drawn == "examples" and view.results.task == "sums" else drawn
-
-
 def _n_fits(view: View) -> int:
     return len({(fold.repeat, fold.fold) for fold in view.results.folds})
 
@@ -179,8 +174,7 @@ def about(view: View) -> str:
     results = view.results
     n, attempts = numbers.count(results.n), at_each(view)
     scores = results.task == "scores"
-    drawn = _unit(view, "examples")
-    parts = [] if scores else [say(f"decision.{drawn}", n=results.n)]
+    parts = [] if scores else [say("decision.examples", n=results.n)]
     counts = true_counts(results)
     total, positives = sum(counts.values()), counts.get(results.positive or "", 0.0)
     if attempts:
@@ -227,7 +221,7 @@ def about(view: View) -> str:
         ranked = say("decision.ranked_by", metric=words)
         parts.append(ranked if because is None else say("decision.because", ranked=ranked, why=because))
     if len(view.models) > 1 and not scores:
-        same = say(f"decision.same_{'questions' if attempts else drawn}")
+        same = say(f"decision.same_{'questions' if attempts else 'examples'}")
         parts.append(say("decision.own_examples") if results.options.get("join") == "independent" else same)
     parts += filter(None, (look_words(view), declared_words(view)))
     return " · ".join(parts)
@@ -431,14 +425,12 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             "decision.settle_out_of_reach",
             **pair,
             needed=numbers.rounded_count(detectable.needed),
-            unit=say(
-                f"decision.unit_{_unit(view, detectable.unit) if detectable.of_each is None else 'two_sets'}"
-            ),
+            unit=say(f"decision.unit_{detectable.unit if detectable.of_each is None else 'two_sets'}"),
             gap=gap,
         )
         return " ".join(filter(None, (far, _cost_of_a_look(view, detectable))))
     if detectable.needed is not None:
-        unit = _unit(view, detectable.unit)
+        unit: str = detectable.unit
         if detectable.unit == "examples" and at_each(view):
             unit = "questions"
         if detectable.of_each is not None:
@@ -458,7 +450,6 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         "decision.settle_detectable_questions",
         "decision.settle_detectable_scores",
     )
-    key = "decision.settle_detectable_units" if _unit(view, detectable.unit) == "units" else key
     key = key if clusters is None else "decision.settle_detectable_clusters"
     if view.results.options.get("join") == "independent" and clusters is None:
         key = "decision.settle_detectable_two_sets"
