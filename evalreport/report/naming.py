@@ -83,6 +83,8 @@ MEASURED: Mapping[str, tuple[str, ...]] = {
         "weighted_wilson", "cluster_t", "cluster_wilson", "plus_four", "plus_two", "plus_delong", "ap_logit",
         "pr_auc_logit", "partial_auc_wilson", "hall_tail", "t_or_hall", "t_or_hall_df", "weighted_logit",
     ),
+    "docs/class-areas.csv": ("classes_t", "classes_logit"),
+    "docs/intervals.md": ("cluster_log",),
     "docs/curves.md": (
         "at_fpr_scan", "at_fpr_mover", "at_recall_scan", "at_rate_scan", "at_rate_mover", "rechosen",
     ),

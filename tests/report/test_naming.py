@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import io
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 import evalreport as er
+from evalreport.comparisons import TESTS
+from evalreport.intervals import INTERVALS
 from evalreport.report import terminal
+from evalreport.report.naming import MEASURED
 from evalreport.report.sections import decision
 from evalreport.report.view import view_of
 from evalreport.texts import say
 from evalreport.texts.visible import distinct_names, short_names
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_negative_number_in_a_sentence_has_a_minus_sign() -> None:
@@ -108,3 +115,14 @@ def terminal_text(results: er.Results) -> str:
     stream = io.StringIO()
     Console(file=stream, width=200).print(terminal.summary(results))
     return stream.getvalue()
+
+
+def test_what_is_our_own_names_the_page_that_measures_it():
+    """A source that says "own" or "chosen by simulation" is in MEASURED of report/naming.py; each page is there."""
+    sources = {name: str(INTERVALS[name].source) for name in INTERVALS}
+    sources |= {name: str(TESTS[name].source) for name in TESTS if name not in sources}
+    own = {name for name, text in sources.items() if re.search(r"\bown\b|by simulation", text)}
+    measured = {name for names in MEASURED.values() for name in names}
+    assert own - measured == set()
+    assert measured - set(sources) == set()
+    assert [page for page in MEASURED if not (ROOT / page).is_file()] == []
