@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from evalreport.texts import Message
+from evalreport.texts import Message, Text
 
 Level = Literal["info", "caution", "blocker"]
 
@@ -78,3 +78,8 @@ def warning(
         about=about,
         level=level or usual[0],
     )
+
+
+def recorded_warning(code: str, text: Text, about: tuple[str, ...]) -> WarningRecord:
+    """Return a warning as another record holds it, such as a finding."""
+    return WarningRecord(code=code, text=text, about=about)

@@ -12,7 +12,7 @@ from evalreport.report.table import Row, Table, headings
 from evalreport.report.view import View, n_cautions, text_of
 from evalreport.schema.finding_rules import findings_of
 from evalreport.schema.findings import FindingRecord
-from evalreport.schema.warnings import CheckRecord, WarningRecord
+from evalreport.schema.warnings import CheckRecord, recorded_warning
 from evalreport.texts import named, say
 from evalreport.texts.visible import shorten, visible
 
@@ -95,9 +95,7 @@ def _rows_of(view: View, group: Sequence[FindingRecord]) -> list[Row]:
         (visible(record.about[0]), text_of(view, record.text)) for record in group if record.code == "gate"
     ]
     raised = [
-        WarningRecord(code=record.code, text=record.text, about=record.about)
-        for record in group
-        if record.code != "gate"
+        recorded_warning(record.code, record.text, record.about) for record in group if record.code != "gate"
     ]
     joined = one_of_a_code(raised, lambda warning: text_of(view, warning.text))
     texts += [(named("caution_head", w.code, w.code.replace("_", " ")), str(w.text)) for w in joined]

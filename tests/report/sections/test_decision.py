@@ -253,7 +253,7 @@ def test_sums_of_weights_are_not_called_examples() -> None:
     view = view_of(results)
     said = cases.describe(view)
     assert said is not None
-    assert said.heading == "By weight: 24 of the 30 “ill” are found"
+    assert said.heading == "By weight: 80.0 % of the weight of “ill” is found"
     assert said.groups == ("“ill”, weights of 30", "others, weights of 10")
     assert said.note.endswith("Counts are sums of the weights of “w”, of 20 examples in all.")
     assert decision.about(view).startswith("20 examples; “ill” has 75.0 % of their weight")
