@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.registry import Bounds, interval
@@ -41,28 +39,3 @@ def cluster_wilson(estimate: Estimate, level: float) -> Bounds:
         variance += MADE_UP * (1 - errors) * (share**2 + (1 - share) ** 2) / (g * (g - 1))
     least, most = score_limits(share, share * (1 - share) / variance, t_quantile((1 + level) / 2, student.df))
     return Bounds(low + (high - low) * least, low + (high - low) * most)
-
-
-@interval(
-    "Cluster t on the log scale",
-    of=Estimate,
-    needs=(*CLUSTER_T.needs, "from_0_up"),
-    source="delta method on the logarithm; the error of ``cluster_t``; the two made-up clusters, as the made-up units"
-    " of ``unit_plus``, were chosen by simulation (docs/few-clusters.csv)",
-)
-def cluster_log(estimate: Estimate, level: float) -> Bounds:
-    """Value of 0 or more without an upper bound, such as RMSE, by Student's t on the scale of its logarithm.
-
-    Two made-up clusters, with the largest influence A of any cluster up and down and half a cluster each, are added:
-    exp(log v -+ t sqrt(V + A^2) / v), with V and the degrees of freedom of ``cluster_t``. Single clusters carry such
-    values, and few clusters do not show it.
-    """
-    student, influence, value = estimate.student, estimate.influence, estimate.value
-    if student is None or influence is None:
-        return Bounds(None, None, estimate.sampling.alone)
-    if student.error == 0 or value <= 0:
-        return Bounds(None, None, estimate.sampling.same)
-    largest = influence.powers[0]
-    half = t_quantile((1 + level) / 2, student.df) * math.hypot(student.error, largest) / value
-    # Beyond the largest exponent there is no upper limit.
-    return Bounds(value * math.exp(-half), value * math.exp(half) if half < 700 else math.inf)

@@ -157,7 +157,6 @@ LEADERS: tuple[Leader, ...] = (
     Leader("wilson", "weighted examples", EffectiveProportion),
     Leader("weighted_wilson", "weighted examples", WeightedF1),
     Leader("cluster_wilson", "clusters", Estimate),
-    Leader("cluster_log", "clusters", Estimate),
     Leader("t_or_hall_df", "clusters", Estimate),
     Leader("hall_df", "weighted examples", Estimate),
     Leader("weighted_logit", "weighted examples", Estimate, where=no_mean),

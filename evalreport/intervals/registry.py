@@ -175,7 +175,6 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
         )
     ),
     "bounded": lambda _, e: all(map(math.isfinite, e.range)),
-    "from_0_up": lambda _, e: e.range == (0.0, math.inf),
     "paired_share": lambda _, e: not isinstance(e, Difference) or e.shares is not None,
     "two_scores": lambda _, e: (
         not isinstance(e.evidence, evidence.PairedRanking)

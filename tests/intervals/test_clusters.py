@@ -127,38 +127,10 @@ def test_unbounded_values_by_clusters_scale_with_their_unit(unit: float) -> None
     for one, other in zip(plain.metrics, scaled.metrics, strict=True):
         factor = unit if one.metric == "rmse" else unit**2
         first, second = one.intervals[0], other.intervals[0]
-        assert first.method == second.method == "cluster_log"
+        assert first.method == second.method == "cluster_t"
         assert second.low == pytest.approx(factor * first.low, rel=1e-9)
         assert second.high == pytest.approx(factor * first.high, rel=1e-9)
     assert row(scaled, "cluster_t").p_value == pytest.approx(row(plain, "cluster_t").p_value, rel=1e-9)
-
-
-def test_errors_by_clusters_are_on_the_log_scale_with_two_made_up_clusters() -> None:
-    """By numpy: MSE of five clusters of 4, V of R's CR2 (G/(G-1) sum D^2) or the exchangeable one, A = max |D|."""
-    from scipy import stats
-
-    random = np.random.default_rng(8)
-    site = np.repeat(np.arange(5), 4)
-    errors = random.normal(size=5)[site] + random.normal(size=20)
-    truth = random.normal(size=20)
-    mse, rmse = run(
-        sited(values(truth, a=truth + errors), site), metrics=("mse", "rmse"), cluster="site"
-    ).metrics
-    squares = errors**2
-    value = squares.mean()
-    sums = np.bincount(site, weights=(squares - value) / 20)
-    between, total = (sums**2).sum() / 4, (((squares - value) / 20) ** 2).sum()
-    msb, msw = between / 4, (total - between) / 15
-    rho = min(max((msb - msw) / (msb + 3 * msw), 0.0), 1.0)
-    variance = max(1.25 * (sums**2).sum(), total * (1 + 3 * rho)) + (sums**2).max()
-    half = stats.t.ppf(0.975, 4) * np.sqrt(variance) / value
-    first, root = mse.intervals[0], rmse.intervals[0]
-    assert (first.method, first.low, first.high) == (
-        "cluster_log",
-        pytest.approx(value * np.exp(-half), rel=1e-12),
-        pytest.approx(value * np.exp(half), rel=1e-12),
-    )
-    assert (root.low, root.high) == pytest.approx((np.sqrt(first.low), np.sqrt(first.high)), rel=1e-12)
 
 
 def test_fewer_errors_than_a_cluster_holds_bring_two_made_up_clusters() -> None:

@@ -63,13 +63,13 @@ def test_the_logit_needs_thirty_of_each_class(positives: int, negatives: int, le
 
 
 def test_signed_means_and_clusters_keep_their_intervals() -> None:
-    """A mean of signed errors leads with t; whole clusters lead with theirs, of losses on the log scale."""
+    """A mean of signed errors leads with t; whole clusters lead with theirs."""
     errors = np.random.default_rng(7).normal(size=60)
     assert recommended(estimated(with_errors(errors), Quantity("bias_error"))) == "t"
     clusters = sampling_by(60, np.repeat(np.arange(12), 5))
     for metric in ("mae", "rmse"):
         estimate = estimated(with_errors(errors), Quantity(metric), clusters)
-        assert recommended(estimate) == "cluster_log"
+        assert recommended(estimate) == "cluster_t"
         assert limits(estimate, "hall", 0.95).low is None
 
 

@@ -129,7 +129,6 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
     with (DOCS / "groups.csv").open(encoding="utf-8") as file:
         of_many = {row["method"] for row in csv.DictReader(file)}
     of_many |= {"unit_wilson", "unit_log", "unit_plus", "trials_wilson"}  # docs/kinds.csv
-    of_many |= {"cluster_log"}  # docs/few-clusters.csv
     of_clusters = {(row["metric"], int(row["clusters"])) for row in tables.read(DOCS / "few-clusters.csv")}
     assert {("rmse", 3), ("rmse", 10), ("mse", 3), ("mse", 10)} <= of_clusters
     of_many |= {"classes_logit", "classes_t"}  # docs/class-areas.csv
