@@ -94,11 +94,14 @@ def _estimate(
     units = data.units
     influence = None
     if derivative is not None:
-        by_unit = units.influence(derivative)
+        by_unit, alike = units.influence(derivative), np.broadcast_to(1.0, units.count)
+        if units.times is not None and units.cluster is None:
+            own = derivative if units.weight is None else derivative * units.weight
+            by_unit, alike = units.centred(own), units.times
         by_fit = by_seed(predictions, units, data.layout.fits, derivative)
         apart = units.knows_examples and definition(key[1]).needs != "passes"
         by_example = (lambda: derivative) if apart else None
-        influence = Influence(by_unit, np.broadcast_to(1.0, len(by_unit)), by_fit, by_example)
+        influence = Influence(by_unit, alike, by_fit, by_example)
     low, high = value_range(definition(key[1]), predictions)
     return Estimate(
         model=key[0],
@@ -121,7 +124,8 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
         part = columns
         if parts.count > 1:
             part = tuple(column[rows] for column in columns) if isinstance(columns, tuple) else columns[rows]
-        sums = column_totals(data.units.weight_of(rows), part)
+        heavy = data.units.heavy  # of a table of counts a row stands for several examples
+        sums = column_totals(None if heavy is None else heavy[rows], part)
         values[j] = function(sums)
         if metric.inference.smooth:
             derivative[rows] = combined(part, gradient(function, sums) / parts.count)
@@ -149,7 +153,8 @@ def _of_columns(
     if not metric.inference.may_be_proportion or not np.isin(columns[1], (0, 1)).all():
         return other
     if units.plain and data.layout.pooled.count == 1:
-        return Proportion(float(columns[1].sum()), float(columns[0].sum()))
+        times = 1.0 if units.times is None else units.times
+        return Proportion(float((times * columns[1]).sum()), float((times * columns[0]).sum()))
     return other if units.trials_effective is None else EffectiveProportion(units.trials_effective)
 
 

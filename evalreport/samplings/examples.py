@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalreport.engine.draws import bootstrap_rows, bootstrap_rows_within
+from evalreport.engine.draws import bootstrap_cells, bootstrap_rows, bootstrap_rows_within
 from evalreport.predictions.arrays import Floats
 from evalreport.samplings.sampling import Sampling, Student
 
@@ -23,7 +23,12 @@ class Examples(Sampling):
     """Examples are drawn independently, each as likely and as heavy as the others."""
 
     def unit_draws(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
-        """Yield blocks (b, n) of multinomial counts; of each class by itself where the design fixed the classes."""
+        """Yield blocks (b, n) of multinomial counts; of each class by itself where the design fixed the classes.
+
+        Of a table of counts those of its cells.
+        """
+        if self.times is not None and self.strata is None:
+            return bootstrap_cells(self.times, n_resamples, seed=seed)
         if self.strata is not None:
             return bootstrap_rows_within(self.strata, n_resamples, seed=seed)
         return bootstrap_rows(self.n, n_resamples, seed=seed)

@@ -397,10 +397,13 @@ class Sampling:
         return 1.0 if degrees is None else degrees.factors
 
     def gather(self, columns: sparse.csr_array) -> sparse.csr_array:
-        """Add up the weighted columns (n, p) of each unit's rows, (count, p): one draw's contribution."""
+        """Add up the weighted columns (n, p) of each unit's rows, (atoms, p): one draw's contribution."""
         if self.plain:
             return columns
-        adder = sparse.csr_array((self.base, (self.unit, np.arange(self.n))), shape=(self.count, self.n))
+        atoms = (
+            self.n if self.cluster is None else self.count
+        )  # of a table of counts its cells, not what they count
+        adder = sparse.csr_array((self.base, (self.unit, np.arange(self.n))), shape=(atoms, self.n))
         return sparse.csr_array(adder @ columns)
 
     def expand(self, multiplicities: Floats, rows: Indices | slice = slice(None)) -> Floats:
