@@ -71,7 +71,10 @@ PLAIN = {
 }
 
 
-ISOLATION = (("bdi", []), ("tspan", [("unicode-bidi", "isolate")]))
+ISOLATION: tuple[tuple[str, list[tuple[str, str]]], ...] = (
+    ("bdi", []),
+    ("tspan", [("unicode-bidi", "isolate")]),
+)
 """What keeps a name from right to left to itself; no text of a file gives it an attribute."""
 
 

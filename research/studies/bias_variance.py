@@ -66,7 +66,7 @@ def counted(cell: Replicated, generator: np.random.Generator, number: int) -> Ma
     missed = {}
     for name, (low, high), true in (
         ("expected loss", over_both(parts.losses, given, None, LEVEL, (0.0, np.inf)), noise + variance),
-        ("variance", of_variance(parts.squares, given, None, LEVEL), variance),
+        ("variance", of_variance(np.asarray(parts.squares), given, None, LEVEL), variance),
         ("bias", of_bias(spread_of(unbiased(parts.split), None), float(parts.redrawn[:, 1].std(ddof=1)),
                          parts.shared, cell.replicates, LEVEL), noise),
     ):  # fmt: skip

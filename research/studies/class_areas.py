@@ -87,9 +87,9 @@ def drawn(
 ) -> Iterator[tuple[tuple[Quantity, str], float, float, float]]:
     """Yield (quantity and kind, low, true value, high) of one data set."""
     k, n = len(sizes), sum(sizes)
-    true = np.sort(generator.choice(k, n, p=np.array(sizes) / n))
+    true = np.sort(generator.choice(k, n, p=np.array(sizes) / n)).astype(np.int32)
     while np.bincount(true, minlength=k).min() < 2:
-        true = np.sort(generator.choice(k, n, p=np.array(sizes) / n))
+        true = np.sort(generator.choice(k, n, p=np.array(sizes) / n)).astype(np.int32)
     first, second = generator.normal(size=(2, n, k))
     noises = first, correlation * first + np.sqrt(1 - correlation**2) * second
     pair, ones = [class_ranks(true, shift * np.eye(k)[true] + noise) for noise in noises], np.ones((1, n))

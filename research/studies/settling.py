@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def counted(cell: Settled, generator: np.random.Generator, number: int) -> Mappi
         break
     of_each = detectable.of_each or (detectable.needed, detectable.needed)
     rows = generator.integers(cell.sizes[0], size=of_each[0])
-    again = {}
+    again: dict[str, dict[str, Any]] = {}
     for name, n in zip("ab", of_each, strict=True):
         if not paired:
             rows = generator.integers(len(first[name]["id"]), size=n)
@@ -86,8 +86,8 @@ def drawn(cell: Settled, generator: np.random.Generator) -> dict[str, dict[str, 
 
 def decided(source: Mapping[str, Rows], metric: str, paired: bool, number: int) -> er.Results:
     """Compare the two models."""
-    join = {} if paired else {"join": "independent"}
-    return er.evaluate(source, metrics=[metric], resamples=2, seed=number, **join)
+    join: Literal["error", "independent"] = "error" if paired else "independent"
+    return er.evaluate(source, metrics=[metric], resamples=2, seed=number, join=join)
 
 
 def promised(result: Result) -> Iterator[Line]:

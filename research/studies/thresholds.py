@@ -59,7 +59,7 @@ def study(design: Design, sets: int, seed: int) -> tuple[Counter[str], Counter[s
     def count(name: str, low: float, true: float, high: float) -> None:
         there[name] += 1
         held[name] += low <= true <= high
-        width[name] += high - low
+        width[name] += high - low  # type: ignore[assignment]
 
     for number in range(sets):
         generator = np.random.default_rng([seed, design.n, round(1000 * design.prevalence), number])
