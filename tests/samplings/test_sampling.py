@@ -132,3 +132,14 @@ def test_every_need_of_a_sampling_has_a_text() -> None:
     """A need that is not met is said in words."""
     assert {f"interval_needs.{need}" for need in OF_SAMPLINGS} <= set(english())
     assert set(OF_SAMPLINGS) <= set(NEEDS)
+
+
+def test_every_sampling_is_tried_here() -> None:
+    """A class of ``evalreport.samplings`` that draws examples stands in ``SAMPLINGS`` above, or among those without draws."""
+
+    def below(kind: type[Sampling]) -> set[type[Sampling]]:
+        return {kind, *(lower for one in kind.__subclasses__() for lower in below(one))}
+
+    inside = {kind for kind in below(Sampling) if kind.__module__.startswith("evalreport.")}
+    tried = {upper for one in EVERY.values() for upper in type(one).__mro__}
+    assert {kind.__name__ for kind in inside - tried} == set()
