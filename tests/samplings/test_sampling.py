@@ -135,7 +135,7 @@ def test_every_need_of_a_sampling_has_a_text() -> None:
 
 
 def test_every_sampling_is_tried_here() -> None:
-    """A class of ``evalreport.samplings`` that draws examples stands in ``SAMPLINGS`` above, or among those without draws."""
+    """A class of ``evalreport.samplings`` that draws examples is in ``SAMPLINGS``, or among those without draws."""
 
     def below(kind: type[Sampling]) -> set[type[Sampling]]:
         return {kind, *(lower for one in kind.__subclasses__() for lower in below(one))}
