@@ -289,7 +289,10 @@ def render(
 
     from evalreport import report
     from evalreport.options import output_options
+    from evalreport.schema.results import Results
 
+    if not isinstance(results, Results):
+        raise TypeError(f"results must be the Results of a run, not {type(results).__name__}")
     settled = output_options({"output": Path(output), **fields})
     return report.render(results, settled.output, options=settled)
 

@@ -169,7 +169,7 @@ def test_a_gate_on_a_proportion_is_decided_by_exact_limits() -> None:
         proportion_confint(30, 60, method="beta"), abs=1e-10
     )
     assert "by Clopper-Pearson" in precision.text
-    assert "by Plus four" in f1.text
+    assert "by plus four" in f1.text
 
 
 @pytest.mark.parametrize("option", ["weight", "cluster"])

@@ -166,9 +166,9 @@ def test_on_folds_the_corrected_interval_decides(limit, expected):
     results = evalreport.evaluate(models, options=evalreport.Options(resamples=200, gates=gates))
     value, better, far_better = results.gates
     assert value.outcome == expected
-    assert "by Corrected t over folds" in value.text
+    assert "by corrected t over folds" in value.text
     assert (better.outcome, far_better.outcome) == ("pass", "fail")
-    assert "by Corrected t over folds" in better.text
+    assert "by corrected t over folds" in better.text
 
 
 def test_the_text_never_shows_a_limit_on_the_gate_that_does_not_stand_on_it():

@@ -343,7 +343,7 @@ GOOD = "count,y_true,y_pred.a,y_pred.b,site\n3,x,x,y,1\n2,y,y,y,2\n"
         ("\n2,", "\n,", r"line 3, column 'count': the count is empty"),
         ("\n2,", "\n99999999999999999,", r"column 'count': the counts add up to 1e\+17"),
         ("count,", "number,", r"there is no column 'count'.*docs/counts.md"),
-        ("y_true", "true_label", r"there is no column 'y_true'"),
+        ("y_true", "z_true", r"there is no column 'y_true'"),
         ("y_pred.b", "y_pred.", r"'y_pred.' names no model"),
         ("y_pred.b", "y_pred.a", r"the header names this column twice"),
         ("y_pred.a,y_pred.b", "a,b", r"no usable column.*y_pred\.<model>"),

@@ -52,6 +52,11 @@ SAYING = [
 NO_TEXTS = {"slices of ", "evalreport run MODELS", "evalreport audit MODELS --history URL", "positive class"}
 NO_TEXTS |= {"lined findings", "lined questions tries", "lined questions bars"}  # classes
 NO_TEXTS |= {"number muted", "tests every-test"}
+NO_TEXTS |= {
+    "; our own combination",
+    ", our own combination",
+    ", chosen by simulation",
+}  # cut off where it is said already
 
 # What chooses a form, or how numbers are written, need not stand in a text; what a warning is about never does.
 FORMED = re.compile(r"number|signed|digits|\w*interval|\w*amounts?|changes?|figure")
