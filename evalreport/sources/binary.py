@@ -65,11 +65,15 @@ def whole(name: str, suffix: str, *further: type[Exception]) -> Iterator[None]:
     ------
     InputError
         With the first line of the library's message.
+    MemoryError
+        There is too little memory, which says nothing of the file.
     """
     import pyarrow as pa
 
     try:
         yield
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, EOFError, ValueError, OverflowError, struct.error, *further) as error:
         raise _foreign(name, suffix, f"it cannot be read as {suffix} ({_first_line(error)})") from None
 

@@ -13,6 +13,7 @@ import pytest
 
 from evalreport.errors import InputError
 from evalreport.loading.load import load
+from evalreport.sources.binary import whole as read_whole
 
 
 def test_a_truncated_gzip_is_refused(tmp_path: Path) -> None:
@@ -141,3 +142,9 @@ def test_text_of_a_parquet_file_that_is_no_utf8_is_refused(tmp_path: Path, colum
     with pytest.raises(InputError, match="UTF8") as caught:
         load(path)
     assert caught.value.column == column
+
+
+def test_too_little_memory_says_nothing_of_the_file() -> None:
+    """Arrow's own error is a MemoryError, too, and stays one."""
+    with pytest.raises(MemoryError), read_whole("m.parquet", "parquet"):
+        raise pa.ArrowMemoryError("malloc of size 80000000 failed")
