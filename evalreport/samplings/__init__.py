@@ -12,13 +12,13 @@ from evalreport.samplings.sampling import Sampling, Student, StudentError, withi
 from evalreport.samplings.seeds import SEEDS_T, Seeds
 from evalreport.samplings.sums import Sums
 from evalreport.samplings.tasks import SUITE_T, Tasks
-from evalreport.samplings.two_sets import TwoTestSets
+from evalreport.samplings.two_sets import OWN_TEST_SETS, TwoTestSets
 from evalreport.samplings.weighted import WEIGHTED_T, Weighted
 
 STUDENTS = (T, WEIGHTED_T, SUITE_T, CLUSTER_T, CR2_T, HAC_T, SEEDS_T, PPI)
 """The names of the t interval, by the sampling that it is made for."""
 
-ORDERED, OWN_TEST_SETS = InOrder.words[0], "test sets of their own"
+ORDERED = InOrder.words[0]
 WORDS = ("weighted examples", "clusters", "tasks", ORDERED, "training seeds", "data sets", OWN_TEST_SETS)
 """All words by which samplings say what is drawn (``Sampling.words``)."""
 

@@ -35,7 +35,7 @@ class InOrder(Sampling):
 
     students = (HAC_T,)
     single = False
-    words = ("examples in order of time",)
+    words = (HAC_T.drawn,)
     alone = Message("limits.few_in_time", least=LEAST_IN_TIME)
     same = Message("limits.alike_in_time")
     limits_if_same = False

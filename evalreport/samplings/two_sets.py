@@ -9,6 +9,8 @@ from evalreport.engine.counts import freedom
 from evalreport.samplings.sampling import Sampling, Student, StudentError, Value, by_factors
 from evalreport.texts import Message
 
+OWN_TEST_SETS = "test sets of their own"
+
 
 @dataclass(frozen=True, eq=False)
 class TwoTestSets(Sampling):
@@ -47,7 +49,7 @@ class TwoTestSets(Sampling):
     @property
     def words(self) -> tuple[str, ...]:
         """Test sets of their own, and what is drawn on each."""
-        return ("test sets of their own", *self.side.words)
+        return (OWN_TEST_SETS, *self.side.words)
 
     @property
     def only_sums(self) -> bool:
