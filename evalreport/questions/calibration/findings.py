@@ -163,6 +163,10 @@ def calibration_heading(found: Sequence[Finding], name: Callable[[str], str]) ->
         return _of_most_classes(found, name) or said(first, name)
     parts = "" if all(f.record.p_deciles is not None for f in found if f.kind == "none") else "_in_parts"
     if first.record.label is None:
+        low, high = first.record.observed_expected_low, first.record.observed_expected_high
+        if low is not None and high is not None and not low <= 1 <= high:
+            side = "high" if high < 1 else "low"
+            return Message(f"calibration.perhaps_{side}", finding=said(first, name))
         return Message(f"calibration.no_finding{parts}", finding=said(first, name))
     classes = {one.record.label for one in found if one.kind == "none"}
     return Message(f"calibration.no_finding_by_class{parts}", n=len(classes), finding=said(first, name))

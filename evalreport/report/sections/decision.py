@@ -421,7 +421,7 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     if detectable.needed is not None and detectable.needed > OUT_OF_REACH * _drawn(
         view, detectable.unit, clusters
     ):
-        far = _of_a_rare_class(view, detectable, pair, gap) or say(
+        far = say(
             "decision.settle_out_of_reach",
             **pair,
             needed=numbers.rounded_count(detectable.needed),
