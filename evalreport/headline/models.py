@@ -117,11 +117,7 @@ def against_baseline(facts: Facts) -> Lead | None:
     worse = [m for m, p in pairs.items() if p.decided and not p.ahead]
     primary = facts.primary
     assert primary is not None
-    params: dict[str, object] = {
-        "baseline": facts.name(baseline),
-        "metric": primary_words(facts),
-        "number": len(pairs),
-    }
+    params = {"baseline": facts.name(baseline), "metric": primary_words(facts), "number": len(pairs)}
     loss = facts.loss(primary)
     if better:
         sizes = tuple(beside_margin(facts, pairs[m], size(pairs[m])) for m in better[:MOST_NAMES])

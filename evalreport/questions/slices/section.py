@@ -158,6 +158,18 @@ def _worst(view: View, tested: Sequence[DisparityRecord]) -> str:
     )  # fmt: skip
 
 
+def _notes(view: View, n: int, shown: int, *, in_order: bool) -> list[str]:
+    """Say what the table of a column shows, and how much of it is cut."""
+    n_models = len(view.models)
+    about = "evidence.slices_in_order" if in_order else "evidence.slices"
+    cut = "evidence.slices_last" if in_order else "evidence.slices_cut"
+    return [
+        say(about, model=view.models[0].name, metric=view.primary_label),
+        say(cut, shown=shown, n=n) if shown < n else "",
+        say("evidence.models_cut", shown=MOST_MODELS, n=n_models) if n_models > MOST_MODELS else "",
+    ]
+
+
 def _column(
     view: View, name: str, sliced: Sequence[MetricRecord], groups: segments.Groups | None, finding: str
 ) -> Sliced:
@@ -182,33 +194,11 @@ def _column(
     on_primary = {
         (r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == view.primary
     }
-    rows = tuple(
-        _row(
-            view,
-            v,
-            names[v],
-            models,
-            on_primary,
-            rest,
-            scale,
-            segments.cells_of(groups, (name, v)) if groups else (),
-        )
-        for v in shown
-    )
+    further = {v: segments.cells_of(groups, (name, v)) if groups else () for v in shown}
+    rows = tuple(_row(view, v, names[v], models, on_primary, rest, scale, further[v]) for v in shown)
     n_models, small = len(view.models), _small(view, list(rest.values()), names)
-    notes = [
-        say(
-            "evidence.slices_in_order" if in_order else "evidence.slices",
-            model=first.name,
-            metric=view.primary_label,
-        ),
-        say("evidence.slices_last" if in_order else "evidence.slices_cut", shown=len(shown), n=len(order))
-        if len(shown) < len(order)
-        else "",
-        say("evidence.models_cut", shown=MOST_MODELS, n=n_models) if n_models > MOST_MODELS else "",
-        small,
-        *((segments.note_of(groups), segments.no_gap(groups, name)) if groups else ()),
-    ]
+    notes = _notes(view, len(order), len(shown), in_order=in_order)
+    notes += [small, *((segments.note_of(groups), segments.no_gap(groups, name)) if groups else ())]
     title = visible(name)
     heads: tuple[str | Model | Column, ...] = (
         "n", *models, Column(say("evidence.from_rest", model=first.name), scale=scale),
