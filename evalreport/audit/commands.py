@@ -145,8 +145,8 @@ def _audit(
                 str(part) for part in said if coded(part)[0].startswith("alarm.promise")
             ):
                 say(Message("site.promise", promise=promise))
-        for row in without_a_finding(filled_in, audited.results.findings):
-            say(Message("cli.audit.no_such_finding", what=": ".join(filter(None, (row.code, row.about)))))
+        for left in without_a_finding(filled_in, audited.results.findings):
+            say(Message("cli.audit.no_such_finding", what=": ".join(filter(None, (left.code, left.about)))))
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
         # --quiet hides success but no alarm; gates that did not pass are printed anyway.
         say_warnings([w for w in warnings if w.code in ALARMS], verbose=False)
