@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import Any
 
 from evalreport.analysis import analysed, evaluate, without_figures
+from evalreport.audit.assigned_findings import Assignment, assigned, recorded_assignments
 from evalreport.audit.carried_findings import carried, changes_since
 from evalreport.audit.drift import data_changed
 from evalreport.audit.fallen_slices import fallen_slices
@@ -226,6 +227,7 @@ def audit(
     jobs: int = 1,
     memory_limit: int | None = None,
     progress: Callable[[str, float], None] | None = None,
+    filled_in: Sequence[Assignment] = (),
 ) -> Audited:
     """Analyse a run as ``evaluate`` does, compare it with the series' past, and decide its gates.
 
@@ -235,6 +237,8 @@ def audit(
     ----------
     time
         When the predictions were made, with its time zone; None: now.
+    filled_in
+        Owners and due dates of findings; of the others those of the series' newest run are kept.
 
     Raises
     ------
@@ -274,6 +278,8 @@ def audit(
         primary_of_series=_primary_of(past, predictions),
     )
     results = _compared(Present(results, predictions, options), past)
+    earlier = () if before.latest is None else recorded_assignments(content(before.latest))
+    results = replace(results, findings=assigned(results.findings, earlier, filled_in))
     # Secrets are removed before the page, the files and the history are made.
     results = cleared(results)
     return Audited(
