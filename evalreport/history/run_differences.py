@@ -479,6 +479,11 @@ def _stored_row(rows: Sequence[JsonObject], stored: Stored) -> PossibleLimits | 
     part = None if within is None else asdict(within)
     for row in rows:
         if (row["model"], quantity_of(row)) == (model, quantity) and row["slice"] == part:
-            first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
-            return row["value"], first["low"], first["high"]
+            return value_and_limits(row)
     return None
+
+
+def value_and_limits(row: JsonObject) -> PossibleLimits:
+    """Return the value of a metric record of a results.json with its recommended limits."""
+    first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
+    return row["value"], first["low"], first["high"]
