@@ -82,6 +82,15 @@ Stored = tuple[str, Quantity, Slice | None]
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeLimits:
+    """Limits of a difference of two runs, and the method that gave them."""
+
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelChange:
     """A model's value now, at the earlier run, and the difference now - then.
 
@@ -92,8 +101,7 @@ class ModelChange:
     value: float | None = None
     reference_value: float | None = None
     difference: float | None = None
-    limits: tuple[float | None, float | None] = (None, None)
-    method: str | None = None
+    limits: ChangeLimits = ChangeLimits()
     test: str | None = None
     p_value: float | None = None
     how: Text = UNSAID
@@ -109,12 +117,12 @@ class ModelChange:
     @property
     def low(self) -> float | None:
         """Lower limit of the difference."""
-        return self.limits[0]
+        return self.limits.low
 
     @property
     def high(self) -> float | None:
         """Upper limit of the difference."""
-        return self.limits[1]
+        return self.limits.high
 
     @property
     def paired(self) -> bool:
@@ -276,8 +284,7 @@ def _of(comparison: Comparison, options: Options, values: tuple[float, ...], *, 
         value,
         reference_value,
         row.difference,
-        (row.low, row.high),
-        row.interval_method,
+        ChangeLimits(row.low, row.high, row.interval_method),
         row.test,
         row.p_value,
         how,
@@ -318,9 +325,8 @@ def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = UNSAID) -> M
     >>> round(found.low, 3), round(found.high, 3)
     (-0.05, 0.05)
     """
-    return ModelChange(
-        now[0], then[0], now[0] - then[0], difference_limits(now, then), SQUARE_AND_ADD, how=how
-    )
+    limits = ChangeLimits(*difference_limits(now, then), SQUARE_AND_ADD)
+    return ModelChange(now[0], then[0], now[0] - then[0], limits, how=how)
 
 
 def _alone(predictions: Predictions, model: str) -> Predictions:
@@ -487,11 +493,8 @@ def recorded_limits(row: JsonObject) -> PossibleLimits:
     Limits of a mean of n rows that vary, or of a root of one, are 1 + 6 / n times as far away, as where the rows
     themselves are at hand (``intervals.choice.with_few_rows``); of shares and over folds they stay as they are.
     """
-    if not row["intervals"]:
-        return row["value"], None, None
-    first = row["intervals"][0]
-    limits = row["value"], first["low"], first["high"]
-    if not has_limits(limits) or not _of_few_rows(row, first["method"]):
+    limits = value_and_limits(row)
+    if not has_limits(limits) or not _of_few_rows(row, row["intervals"][0]["method"]):
         return limits
     return further_away(limits, row.get("clusters") or row["n"])
 
@@ -502,3 +505,9 @@ def _of_few_rows(row: JsonObject, method: str) -> bool:
     of, needs, metric = INTERVALS[method].of, INTERVALS[method].needs, METRICS[row["metric"]]
     is_mean = isinstance(metric.computation, Moments) and metric.is_mean
     return SquaredErrors in of or (is_mean and Proportion not in of and "folds" not in needs)
+
+
+def value_and_limits(row: JsonObject) -> PossibleLimits:
+    """Return the value of a metric record of a results.json with its recommended limits."""
+    first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
+    return row["value"], first["low"], first["high"]
