@@ -28,7 +28,7 @@ def test_every_field_of_the_records_has_a_key():
 
 
 def read_in(package: Path) -> set[str]:
-    """Return the options that modules read: ``options.NAME``, ``output.NAME``, or in quotes where ``getattr`` takes names.
+    """Return the options that modules read, as ``options.NAME``, ``output.NAME`` or in quotes for ``getattr``.
 
     A module ``options.py`` declares and checks its own: what only a check reads has no effect.
     """

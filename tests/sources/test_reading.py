@@ -79,7 +79,7 @@ WRITERS: dict[str, Callable[[Path, Table], object]] = {
 """How a good file of each format is written."""
 
 AS_LARGE_AS_CONTENT = {"csv", "tsv", "jsonl", "npy", "arrow", "feather", "xlsx"}
-"""The formats whose files are not compressed here; `test_unpacking.py` has compressed ones of Arrow, `test_workbooks.py` of Excel."""
+"""The formats whose files are not compressed here; `test_unpacking.py` has compressed ones of Arrow."""
 
 
 @pytest.fixture(scope="module")
