@@ -456,6 +456,8 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     key = key if clusters is None else "decision.settle_detectable_clusters"
     if view.results.options.get("join") == "independent" and clusters is None:
         key = "decision.settle_detectable_two_sets"
+    if view.results.design in OF_ALGORITHMS:
+        key = "decision.settle_detectable_folds"
     return say(key, **pair, size=numbers.to_digits(detectable.difference, 2))
 
 
