@@ -91,7 +91,7 @@ def at_chosen(
     def of_table(four: Floats) -> Floats:
         return function(Counts(*(four[..., k] for k in range(4))))
 
-    alike = units.plain or counts.order is None
+    alike = units.plain or not counts.of_rows
     student = None if alike else _student(counts, index, gradient(of_table, table), units)
     used = ~np.isnan(drawn.optimism)
     return AtChosen(table, of_table, drawn.optimism[used], drawn.on_data[used], alike, student)
