@@ -45,7 +45,7 @@ from evalreport.audit.run_values import (
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
-from evalreport.history.run_differences import ModelChange, Present, Reference, change_on_shared
+from evalreport.history.run_differences import ChangeLimits, ModelChange, Present, Reference, change_on_shared
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
@@ -414,8 +414,7 @@ def _paired_change(
         value=change.value,
         reference_value=change.reference_value,
         difference=change.difference,
-        limits=(change.low, change.high),
-        method=change.interval_method,
+        limits=ChangeLimits(change.low, change.high, change.interval_method),
         test=change.test,
         p_value=change.p_value,
         how=change.text,

@@ -78,6 +78,15 @@ Stored = tuple[str, Quantity, Slice | None]
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeLimits:
+    """Limits of a difference of two runs, and the method that gave them."""
+
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelChange:
     """A model's value now, at the earlier run, and the difference now - then.
 
@@ -88,8 +97,7 @@ class ModelChange:
     value: float | None = None
     reference_value: float | None = None
     difference: float | None = None
-    limits: tuple[float | None, float | None] = (None, None)
-    method: str | None = None
+    limits: ChangeLimits = ChangeLimits()
     test: str | None = None
     p_value: float | None = None
     how: Text = UNSAID
@@ -105,12 +113,12 @@ class ModelChange:
     @property
     def low(self) -> float | None:
         """Lower limit of the difference."""
-        return self.limits[0]
+        return self.limits.low
 
     @property
     def high(self) -> float | None:
         """Upper limit of the difference."""
-        return self.limits[1]
+        return self.limits.high
 
     @property
     def paired(self) -> bool:
@@ -272,8 +280,7 @@ def _of(comparison: Comparison, options: Options, values: tuple[float, ...], *, 
         value,
         reference_value,
         row.difference,
-        (row.low, row.high),
-        row.interval_method,
+        ChangeLimits(row.low, row.high, row.interval_method),
         row.test,
         row.p_value,
         how,
@@ -314,9 +321,8 @@ def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = UNSAID) -> M
     >>> round(found.low, 3), round(found.high, 3)
     (-0.05, 0.05)
     """
-    return ModelChange(
-        now[0], then[0], now[0] - then[0], difference_limits(now, then), SQUARE_AND_ADD, how=how
-    )
+    limits = ChangeLimits(*difference_limits(now, then), SQUARE_AND_ADD)
+    return ModelChange(now[0], then[0], now[0] - then[0], limits, how=how)
 
 
 def _alone(predictions: Predictions, model: str) -> Predictions:
@@ -473,6 +479,11 @@ def _stored_row(rows: Sequence[JsonObject], stored: Stored) -> PossibleLimits | 
     part = None if within is None else asdict(within)
     for row in rows:
         if (row["model"], quantity_of(row)) == (model, quantity) and row["slice"] == part:
-            first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
-            return row["value"], first["low"], first["high"]
+            return value_and_limits(row)
     return None
+
+
+def value_and_limits(row: JsonObject) -> PossibleLimits:
+    """Return the value of a metric record of a results.json with its recommended limits."""
+    first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
+    return row["value"], first["low"], first["high"]

@@ -72,7 +72,7 @@ def not_summarised(results: Results) -> list[WarningRecord]:
     if not (results.metrics and results.ranking):
         return one_of_a_code(results.warnings)
     view = view_of(results)
-    shown = decision.describe(view).caution_codes
+    shown = decision.describe(view).by_code
     warnings = one_of_a_code(results.warnings, lambda w: decision.caution_text(view, w))
     return [w for w in warnings if w.code not in shown]
 
@@ -112,12 +112,12 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
         yield say("terminal.differences", level=level, pairs=level_of_pairs(view.results))
     else:
         yield say("terminal.intervals", level=level)
-    if board.names:
-        yield board.names
-    if board.best:
-        yield board.best
-    if board.at_zero:
-        yield board.at_zero
+    if board.notes.names:
+        yield board.notes.names
+    if board.notes.best:
+        yield board.notes.best
+    if board.notes.at_zero:
+        yield board.notes.at_zero
     if board.reference is not None and board.n_brackets:
         yield say("leaderboard.letters")
 
