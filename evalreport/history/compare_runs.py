@@ -27,6 +27,7 @@ from evalreport.history.run_differences import (
     change_since,
     has_limits,
     quantity_of,
+    recorded_limits,
     square_and_add,
     value_and_limits,
 )
@@ -144,7 +145,7 @@ def _value_change(
     old, new = value_and_limits(then), value_and_limits(now)
     spelled = quantity_of(now).spelled
     primary = spelled == _shown_metric(after)
-    change = _change(new, old, why_not=why_not, same=same)
+    change = _change(recorded_limits(now), recorded_limits(then), why_not=why_not, same=same)
     judgement: Judgement | None = None
     if why_not is not None:
         judgement = "not comparable"

@@ -294,8 +294,3 @@ def sas_classes(names: Collection[str], classes: Collection[str]) -> dict[str, s
             if len(set(meant.values())) == len(spelled_names):
                 return meant
     return {}
-
-
-def every_name(part: str) -> tuple[str, ...]:
-    """Return the names that platforms give one part, such as ``labels``, as they write them, each once."""
-    return tuple(dict.fromkeys(name for platform in PLATFORMS for name in getattr(platform, part)))
