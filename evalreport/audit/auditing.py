@@ -252,11 +252,7 @@ def audit(
     content = cache(partial(content_of, history))
     loaded = load(source, options=options, memory_limit=memory_limit, known=_known_task(before, content))
     options = directed(options, loaded.found)
-    require_examples(
-        loaded,
-        say("needs_examples.audit"),
-        say("needs_examples.run_on_counts"),
-    )
+    require_examples(loaded, say("needs_examples.audit"), say("needs_examples.run_on_counts"))
     predictions = analysed(loaded)
     identity = identity_of(predictions, options)
     again = same_run(history, series, identity)

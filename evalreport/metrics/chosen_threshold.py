@@ -144,8 +144,7 @@ def with_chosen_thresholds(
             continue
         better = bool(METRICS[computation.best_of].scale.greater_is_better)
         with_evidence[key] = replace(
-            estimate,
-            evidence=_evidence(counts, computation.best_of, data.units, better, n_resamples, seed),
+            estimate, evidence=_evidence(counts, computation.best_of, data.units, better, n_resamples, seed)
         )
     return with_evidence
 

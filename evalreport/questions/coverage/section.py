@@ -79,12 +79,7 @@ def _held(record: CoverageRecord) -> str:
     value = numbers.percent(round(record.coverage, 3))
     if record.low is None or record.high is None:
         return value
-    return say(
-        "coverage.held",
-        value=value,
-        low=f"{100 * record.low:.1f}",
-        high=f"{100 * record.high:.1f}",
-    )
+    return say("coverage.held", value=value, low=f"{100 * record.low:.1f}", high=f"{100 * record.high:.1f}")
 
 
 def _ratio(view: View, a: Model, b: Model, level: float) -> WidthRatioRecord | None:

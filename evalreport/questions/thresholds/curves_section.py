@@ -36,14 +36,7 @@ from evalreport.plots.thresholds import (
 )
 from evalreport.report.naming import MetricKey, listed, metric_label
 from evalreport.report.table import Row, Table, Tables, shaded
-from evalreport.report.view import (
-    Model,
-    View,
-    metric_digits,
-    unless_decided,
-    value_of,
-    weights_note,
-)
+from evalreport.report.view import Model, View, metric_digits, unless_decided, value_of, weights_note
 from evalreport.schema.lookups import confusion_of
 from evalreport.schema.metrics import ErrorTrendRecord
 from evalreport.texts import named, say
