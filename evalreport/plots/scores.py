@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalreport.plots.calibration import odds_axis
-from evalreport.plots.curves import (
-    curve_of,
-    draw_curve,
-    label_lines,
-    name_of,
-    own_id,
-    shown_models,
-)
+from evalreport.plots.curves import curve_of, draw_curve, label_lines, name_of, own_id, shown_models
 from evalreport.plots.style import DASHED, GREY, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.questions.thresholds.records import MurphyDifferenceRecord
 from evalreport.schema.results import Results
@@ -79,11 +72,7 @@ def _end(results: Results) -> float:
 
 @chart
 def murphy_difference(
-    results: Results,
-    pair: tuple[str, str],
-    ax: Axes = NEW_AXES,
-    *,
-    names: Mapping[str, str] | None = None,
+    results: Results, pair: tuple[str, str], ax: Axes = NEW_AXES, *, names: Mapping[str, str] | None = None
 ) -> None:
     """Draw by how much the first of two models has the lower mean elementary score, in a band over all thresholds.
 
