@@ -104,13 +104,11 @@ def _table(view: View, name: str, records: Sequence[MurphyDifferenceRecord]) -> 
         place = max(range(len(record.threshold)), key=lambda k: abs(record.difference[k]))
         cell = plain_cell(record.difference[place], record.low[place], record.high[place], 4)
         where = say("murphy.at", at=record.threshold[place])
-        cells = (
-            *(_spans(record, side) or numbers.MISSING for side in (1, -1)),
-            Cell(cell.value, f"{cell.beside} {where}".strip(), strong=False),
-        )
+        ahead, behind = (_spans(record, side) or numbers.MISSING for side in (1, -1))
+        cells = (ahead, behind, Cell(cell.value, f"{cell.beside} {where}".strip(), strong=False))
         rows.append(Row(view.model(record.a), cells))
     heads = (
         Column(say("murphy.head_ahead", a=name), "text"), Column(say("murphy.head_behind"), "text"),
-        say("murphy.greatest"),
+        say("murphy.greatest", a=name),
     )  # fmt: skip
     return Table(say("murphy.table", a=name), heads, tuple(rows), look="lined")
