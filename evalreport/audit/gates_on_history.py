@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from evalreport.audit.past import Past
 from evalreport.errors import UsageError
@@ -24,6 +24,7 @@ from evalreport.history.run_differences import (
     Reference,
     change_since,
     has_limits,
+    recorded_limits,
     square_and_add,
 )
 from evalreport.intervals.proportions import wilson_limits
@@ -196,7 +197,7 @@ def _figure(gate: Gate, term: Term, results: Results) -> Limited:
         return Limited(record.value, None, None)
     first = record.of_gates or record.intervals[0]
     if record.trials is None:
-        return Limited(record.value, first.low, first.high)
+        return Limited(*recorded_limits(asdict(replace(record, intervals=(first,)))))
     return Limited(
         record.value, *wilson_limits(round(record.value * record.trials), record.trials, first.level)
     )

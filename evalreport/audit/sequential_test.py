@@ -424,13 +424,7 @@ def _paired_change(
 
 
 def _series(
-    now: Present,
-    past: Past,
-    new: NewExamples,
-    change: HistoryRecord,
-    quantity: Quantity,
-    *,
-    same: bool,
+    now: Present, past: Past, new: NewExamples, change: HistoryRecord, quantity: Quantity, *, same: bool
 ) -> Series | Text:
     """Collect a model's values on new examples, or return the reason why there are none."""
     if change.value is None and change.reason is not None:
@@ -474,10 +468,7 @@ AcceptedRun = tuple[Predictions, Mask, Mask]
 
 
 def accepted_runs(
-    now: Present,
-    past: Past,
-    new: NewExamples,
-    within: Callable[[Predictions], Mask | None] | None = None,
+    now: Present, past: Past, new: NewExamples, within: Callable[[Predictions], Mask | None] | None = None
 ) -> list[AcceptedRun]:
     """Return the accepted runs of the same task whose predictions are kept, with the rows that count.
 
@@ -576,12 +567,7 @@ def _exact(accepted: Sequence[Measured], today: Measured, *, rise: bool) -> floa
 
 
 def _against_accepted(
-    now: Present,
-    look: int,
-    change: HistoryRecord,
-    quantity: Quantity,
-    series: Series,
-    spending: Spending,
+    now: Present, look: int, change: HistoryRecord, quantity: Quantity, series: Series, spending: Spending
 ) -> AuditRecord:
     """Compare this run's value with the accepted ones, and the values since with them."""
     one = (
@@ -822,12 +808,7 @@ def _newest_error(series: Series) -> float:
 
 
 def _evidence(
-    now: Present,
-    past: Past,
-    look: int,
-    change: HistoryRecord,
-    quantity: Quantity,
-    series: Series | Text,
+    now: Present, past: Past, look: int, change: HistoryRecord, quantity: Quantity, series: Series | Text
 ) -> EvidenceRecord:
     """Return the record of a model's values on new examples."""
     plain = EvidenceRecord(

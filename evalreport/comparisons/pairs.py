@@ -205,10 +205,7 @@ def _pair(
 
 
 def with_evidence(
-    sample: Sample,
-    delta: Difference,
-    examples: CountedRows | None,
-    labels: LabelPairs | None,
+    sample: Sample, delta: Difference, examples: CountedRows | None, labels: LabelPairs | None
 ) -> Difference | Message:
     """Return a difference with the counts or rows that its intervals and tests rest on; why it has none beside a judge.
 

@@ -106,7 +106,7 @@ class Swapped:
     errors
         (m,) the standard error of each; None where the difference itself is the statistic (a mean over examples, or
         a metric without influence values).
-    weights
+    probabilities
         (m,) probabilities of the swaps; None: equally likely draws of a Monte Carlo sample.
     discordant
         How many units change the difference when they are swapped.
@@ -114,7 +114,7 @@ class Swapped:
 
     differences: Floats
     errors: Floats | None
-    weights: Floats | None
+    probabilities: Floats | None
     discordant: int
 
 

@@ -27,6 +27,7 @@ from evalreport.history.run_differences import (
     change_since,
     has_limits,
     quantity_of,
+    recorded_limits,
     square_and_add,
     value_and_limits,
 )
@@ -144,7 +145,7 @@ def _value_change(
     old, new = value_and_limits(then), value_and_limits(now)
     spelled = quantity_of(now).spelled
     primary = spelled == _shown_metric(after)
-    change = _change(new, old, why_not=why_not, same=same)
+    change = _change(recorded_limits(now), recorded_limits(then), why_not=why_not, same=same)
     judgement: Judgement | None = None
     if why_not is not None:
         judgement = "not comparable"
@@ -455,11 +456,7 @@ def _loaded_from(recorded: Recorded, folder: Path) -> tuple[Options, Predictions
         )
     options = recorded_options(recorded.content, folder)
     loaded = load(recorded_files(recorded.content["inputs"], folder, options.truth), options=options)
-    require_examples(
-        loaded,
-        say("needs_examples.compare_runs"),
-        say("needs_examples.leave_inputs_out"),
-    )
+    require_examples(loaded, say("needs_examples.compare_runs"), say("needs_examples.leave_inputs_out"))
     return directed(options, loaded.found), loaded
 
 

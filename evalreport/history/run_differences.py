@@ -18,10 +18,14 @@ from evalreport.engine.distributions import Array
 from evalreport.errors import UsageError
 from evalreport.gates.slices import divisions_of_run
 from evalreport.history.store import Run
+from evalreport.intervals.choice import further_away
 from evalreport.intervals.proportions import ValueLimits, difference_limits
+from evalreport.intervals.registry import INTERVALS
 from evalreport.metrics.estimation import estimate_table
+from evalreport.metrics.evidence import Proportion, SquaredErrors
 from evalreport.metrics.fits import each_apart
-from evalreport.metrics.registry import Quantity
+from evalreport.metrics.metric import Moments
+from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Mask
 from evalreport.predictions.cells import flags
@@ -479,8 +483,28 @@ def _stored_row(rows: Sequence[JsonObject], stored: Stored) -> PossibleLimits | 
     part = None if within is None else asdict(within)
     for row in rows:
         if (row["model"], quantity_of(row)) == (model, quantity) and row["slice"] == part:
-            return value_and_limits(row)
+            return recorded_limits(row)
     return None
+
+
+def recorded_limits(row: JsonObject) -> PossibleLimits:
+    """Return a recorded value with its recommended interval, to be squared and added to those of another test set.
+
+    Limits of a mean of n rows that vary, or of a root of one, are 1 + 6 / n times as far away, as where the rows
+    themselves are at hand (``intervals.choice.with_few_rows``); of shares and over folds they stay as they are.
+    """
+    limits = value_and_limits(row)
+    if not has_limits(limits) or not _of_few_rows(row, row["intervals"][0]["method"]):
+        return limits
+    return further_away(limits, row.get("clusters") or row["n"])
+
+
+def _of_few_rows(row: JsonObject, method: str) -> bool:
+    if row["metric"] not in METRICS or method not in INTERVALS or row.get("trials") is not None:
+        return False
+    of, needs, metric = INTERVALS[method].of, INTERVALS[method].needs, METRICS[row["metric"]]
+    is_mean = isinstance(metric.computation, Moments) and metric.is_mean
+    return SquaredErrors in of or (is_mean and Proportion not in of and "folds" not in needs)
 
 
 def value_and_limits(row: JsonObject) -> PossibleLimits:

@@ -12,15 +12,7 @@ from evalreport.loading.alignment import Alignment
 from evalreport.loading.ids import code_ids
 from evalreport.loading.kinds import LABEL, SET
 from evalreport.loading.repeated import differing, numbered_units, refuse_differing, repeated
-from evalreport.loading.rows import (
-    Rows,
-    fault,
-    header_of,
-    ids_by_table,
-    location_of,
-    refuse_where,
-    some_rows,
-)
+from evalreport.loading.rows import Rows, fault, header_of, ids_by_table, location_of, refuse_where, some_rows
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Codes, Floats, Indices
 from evalreport.predictions.cells import (

@@ -60,10 +60,7 @@ def tables(view: View) -> dict[str, bytes]:
     rows: Mapping[str, tuple[Sequence[str], Iterable[Sequence[Cell]]]] = {
         "metrics": (VALUE_COLUMNS, (_value(r) for r in results.metrics if r.slice is None)),
         "pairs": (PAIR_COLUMNS, pairs(view)),
-        "slices": (
-            (*VALUE_COLUMNS[:9], "slice_column", "slice_value", *VALUE_COLUMNS[9:]),
-            _slices(results),
-        ),
+        "slices": ((*VALUE_COLUMNS[:9], "slice_column", "slice_value", *VALUE_COLUMNS[9:]), _slices(results)),
         "gates": (
             GATE_COLUMNS,
             ((g.gate, g.outcome, g.value, g.low, g.high, str(g.text)) for g in results.gates),

@@ -15,7 +15,7 @@ from evalreport.comparisons.adjustment import adjust
 from evalreport.comparisons.decisions import agreeing
 from evalreport.intervals import resolved
 from evalreport.intervals.inversion import level_where
-from evalreport.intervals.two_sets import ratio_of_two_sets
+from evalreport.intervals.two_sets import nested, ratio_of_two_sets
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
@@ -153,7 +153,7 @@ def _tested(side: Side) -> Tested:
         return nothing
     difference = side.value - side.rest_value
     if side.two_sets is not None:
-        inverted = level_where(partial(resolved, side.two_sets, SQUARE_AND_ADD))
+        inverted = level_where(partial(resolved, side.two_sets, SQUARE_AND_ADD), nested=nested(side.two_sets))
         return nothing if inverted is None else Tested(inverted, "interval", inverted)
     if contrast.variance <= 0 and difference != 0:
         # Nothing varies anywhere: a test has nothing to go by. That is an outcome, so the slice counts in the family.
