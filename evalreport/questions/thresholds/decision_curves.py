@@ -9,7 +9,12 @@ from typing import Literal
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
-from evalreport.intervals.at_rates import benefit_difference_limits, benefit_limits, benefit_over_all
+from evalreport.intervals.at_rates import (
+    benefit_difference_limits,
+    benefit_limits,
+    benefit_over_all,
+    called_apart,
+)
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.intervals.student import half_width
 from evalreport.metrics.at_rates import rows_of_benefit
@@ -81,16 +86,7 @@ def ahead_of(
 ) -> Literal[-1, 0, 1]:
     """Say which of two models' decisions is shown to have the larger net benefit, independent examples: 1 the first."""
     each = level_of_highest(level, thresholds)
-    return side_of(benefit_difference_limits(*_apart(first, second, positive), len(first), at, each))
-
-
-def _apart(first: Mask, second: Mask, positive: Mask) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Count the positives, and the negatives, that only the first of two models calls, and only the second."""
-    (a, b), (c, d) = (
-        (float((first & ~second & of).sum()), float((second & ~first & of).sum()))
-        for of in (positive, ~positive)
-    )
-    return (a, b), (c, d)
+    return side_of(benefit_difference_limits(*called_apart(first, second, positive), len(first), at, each))
 
 
 def side_of(limits: Limits) -> Literal[-1, 0, 1]:
@@ -171,7 +167,7 @@ def _difference(
     low: float | None
     high: float | None
     if units.plain:
-        low, high = benefit_difference_limits(*_apart(a, b, positive), len(a), at, options.confidence)
+        low, high = benefit_difference_limits(*called_apart(a, b, positive), len(a), at, options.confidence)
         above = ahead_of(a, b, positive, at, options.confidence, thresholds)
     else:
         low, high = by_influence(added, units, options.confidence)
