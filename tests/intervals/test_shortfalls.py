@@ -51,7 +51,11 @@ def test_known_limits_stand_on_the_page_with_what_a_run_says(rows: list[Row]) ->
     situations = list(shortfalls().values())
     lines = coverage.known_limits()
     for row in rows:
-        if row.method != LEADING or not (row.misses or row.coverage < coverage.NEAR) or row.key in MEASURED_AGAIN:
+        if (
+            row.method != LEADING
+            or not (row.misses or row.coverage < coverage.NEAR)
+            or row.key in MEASURED_AGAIN
+        ):
             continue
         of = f"difference of {row.metric}" if row.kind == "difference" else row.metric
         said = explanation(row, situations)
