@@ -55,9 +55,6 @@ FEW_POSITIVES = Limit(
     "short_interval",
 )
 ALIKE = Limit("few examples that are much alike do not show how much: a longer series does", "few_in_time")
-FEW_SEEDS = Limit(
-    "few seeds say too little of how far training moves two unlike algorithms: more seeds do", "few_seeds"
-)
 FAR_RUNS = Limit(
     "the alarm's promise is of runs that vary about normally; with such tails single runs lie far out by themselves:"
     " declare more (`--between-runs`) or a floor",
@@ -80,7 +77,6 @@ _PROMISES: Mapping[Limit, tuple[str, ...]] = {
     ),
     FEW_LARGE: ("skewed errors, n = 100: difference of mse",),
     FEW_POSITIVES: ("prevalence 0.02, AUC 0.85, n = 1000: average_precision of b",),
-    FEW_SEEDS: ("an equally good one, 5 seeds named alike: decided",),
     ALIKE: (
         "AR(1) of 0.5, n = 100: rmse",
         *(
