@@ -78,7 +78,7 @@ Shown = tuple[str, str | None]
 
 def describe(view: View) -> CalibrationSection | None:
     """Lay out the calibration of all models; nothing where no model gives probabilities."""
-    findings = calibration_findings(view.results)
+    findings = calibration_findings(view.results, [model.id for model in view.models])
     if not findings:
         return None
     names = view.names
@@ -113,7 +113,7 @@ def describe(view: View) -> CalibrationSection | None:
 
 def describe_details(view: View) -> CalibrationDetails | None:
     """Lay out what a reader may look up: curves, deciles and parts of the Brier score of the models that may lead."""
-    findings = calibration_findings(view.results)
+    findings = calibration_findings(view.results, [model.id for model in view.models])
     if not findings:
         return None
     by_class, of_grades = findings[0].record.label is not None, view.results.options.get("grade") is not None
