@@ -88,7 +88,7 @@ def describe(view: View) -> CalibrationSection | None:
 
     first = findings[0].record
     others = [str(text) for text in calibration_of_others(findings, name)]
-    events = say("calibration.events", n=round(first.n), events=round(first.observed))
+    events = say("calibration.events", total=round(first.n), n=round(first.observed))
     if first.label is not None:
         classes = len({f.record.label for f in findings})
         events = say("calibration.examples", n=round(first.n), classes=classes)

@@ -89,8 +89,8 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     label = shorten(visible(positive), LONGEST_LABEL)
     of = "weight_of_" if weights_note(view) else "predicted_" if fits else ""
     groups = (
-        say(f"cases.{of}positives", n=numbers.count(totals[0]), label=label),
-        say(f"cases.{of}negatives", n=numbers.count(totals[1])),
+        say(f"cases.{of}positives", n=totals[0], label=label),
+        say(f"cases.{of}negatives", n=totals[1]),
     )
     threshold = say("cases.note" if view.threshold_was_chosen else "cases.note_at_half")
     note = f"{chosen.note or threshold} {_what_counts(view, sum(totals))}".strip()
