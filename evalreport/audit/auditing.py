@@ -252,15 +252,11 @@ def audit(
     content = cache(partial(content_of, history))
     loaded = load(source, options=options, memory_limit=memory_limit, known=_known_task(before, content))
     options = directed(options, loaded.found)
-    require_examples(
-        loaded,
-        say("needs_examples.audit"),
-        say("needs_examples.run_on_counts"),
-    )
+    require_examples(loaded, say("needs_examples.audit"), say("needs_examples.run_on_counts"))
     predictions = analysed(loaded)
     identity = identity_of(predictions, options)
     again = same_run(history, series, identity)
-    # The history is read before the analysis, so that a database lost meanwhile costs the record, not the report.
+    # The history is read before the analysis, so that a database lost meanwhile loses the record, not the report.
     moment = datetime.fromisoformat(timestamp(time or datetime.now(UTC)) if again is None else again.time)
     past = past_of(history, series, before, again, time=moment, content=content)
     past = replace(past, new_examples=new_examples(predictions, history, past))

@@ -174,13 +174,7 @@ def _say_without_alarm(rows: Sequence[AuditRecord]) -> None:
 
 
 def _record(
-    audited: Audited,
-    history: History,
-    time: datetime | None,
-    code: int,
-    *,
-    loud: bool,
-    state: State,
+    audited: Audited, history: History, time: datetime | None, code: int, *, loud: bool, state: State
 ) -> None:
     """Record the run, and print its number.
 
@@ -414,13 +408,7 @@ def prune_runs(
               help="Folder with the audits' output folders, to link their reports.")  # fmt: skip
 @click.option("--templates", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder searched before the built-in templates.")  # fmt: skip
-def site(
-    url: str,
-    output: Path,
-    series: str | None,
-    reports: Path | None,
-    templates: Path | None,
-) -> int:
+def site(url: str, output: Path, series: str | None, reports: Path | None, templates: Path | None) -> int:
     """Write a page of all audits into the folder OUT.
 
     It is static and works offline: for every model a control chart of its primary metric, with marks where gates failed

@@ -74,9 +74,14 @@ class Cells:
     weight: Floats | None = None
 
     @property
+    def weights(self) -> Floats:
+        """What each example of a cell weighs, (u,); ones where all weigh the same."""
+        return np.ones(len(self.counts)) if self.weight is None else self.weight
+
+    @property
     def weighed(self) -> Floats:
         """Summed weights of the examples in each cell, (u,)."""
-        return self.counts if self.weight is None else self.counts * self.weight
+        return self.counts * self.weights
 
 
 EXAMPLES_A_CELL = 8

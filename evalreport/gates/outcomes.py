@@ -25,12 +25,7 @@ from evalreport.extensions import files_of_rooms
 from evalreport.gates.conditions import OF_AUDITS, Gate, Term, parse, wrong
 from evalreport.gates.deciding import Limited, decide_by_limits, gate_record, outcome_of
 from evalreport.intervals import INTERVALS
-from evalreport.intervals.proportions import (
-    clopper_pearson_limits,
-    quantile,
-    tango_limits,
-    wilson_limits,
-)
+from evalreport.intervals.proportions import clopper_pearson_limits, quantile, tango_limits, wilson_limits
 from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of

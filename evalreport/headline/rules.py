@@ -398,10 +398,7 @@ def _data_fact(facts: Facts, *, rows: bool = True, group: str = "data") -> Messa
         return Message("headline.rows", n=facts.results.n, then=then)
     if gone and new:
         return Message(
-            "headline.new_and_gone",
-            new=facts.names(new),
-            n=len(new),
-            gone=tuple(map(visible, gone)),
+            "headline.new_and_gone", new=facts.names(new), n=len(new), gone=tuple(map(visible, gone))
         )
     if gone:
         return Message("headline.gone", models=tuple(map(visible, gone)), n=len(gone))

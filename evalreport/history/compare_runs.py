@@ -456,11 +456,7 @@ def _loaded_from(recorded: Recorded, folder: Path) -> tuple[Options, Predictions
         )
     options = recorded_options(recorded.content, folder)
     loaded = load(recorded_files(recorded.content["inputs"], folder, options.truth), options=options)
-    require_examples(
-        loaded,
-        say("needs_examples.compare_runs"),
-        say("needs_examples.leave_inputs_out"),
-    )
+    require_examples(loaded, say("needs_examples.compare_runs"), say("needs_examples.leave_inputs_out"))
     return directed(options, loaded.found), loaded
 
 

@@ -12,15 +12,7 @@ from evalreport.loading.alignment import Alignment
 from evalreport.loading.ids import code_ids
 from evalreport.loading.kinds import LABEL, SET
 from evalreport.loading.repeated import differing, numbered_units, refuse_differing, repeated
-from evalreport.loading.rows import (
-    Rows,
-    fault,
-    header_of,
-    ids_by_table,
-    location_of,
-    refuse_where,
-    some_rows,
-)
+from evalreport.loading.rows import Rows, fault, header_of, ids_by_table, location_of, refuse_where, some_rows
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Codes, Floats, Indices
 from evalreport.predictions.cells import (
@@ -76,7 +68,6 @@ def _in_order(rows: Rows, numbers: dict[str, Floats], options: Options) -> tuple
             names[first],
             "crossing_quantiles",
             count=n,
-            id="" if rows.ids is None else rows.quoted_id(row),
             lower=headers[names[first]],
             upper=headers[names[first + 1]],
             low=f"{table[row, first]:.6g}",
@@ -141,8 +132,6 @@ def _refuse_twice(rows: Rows, unit: Indices, code: Codes) -> None:
             LABEL,
             "label_twice",
             count=len(again),
-            id=rows.quoted_id(row),
-            model=rows.models[rows.model[row]],
             label=rows.columns[LABEL][row].as_py(),
             before=location_of(rows, int(before[row])),
         )
@@ -223,10 +212,8 @@ def refuse_unlike_truths(
                         names[1],
                         "unlike_sums_of_truth",
                         count=int(unlike.sum()),
-                        id="" if rows.ids is None else rows.quoted_id(row),
                         label="" if label is None else Message("found.of_label", label=labels[label]),
                         sum=f"{first} + {second}",
-                        model=rows.models[rows.model[row]],
                         here=f"{here[k]:.12g}",
                         other=rows.models[rows.model[other]],
                         there=f"{there[k]:.12g}",

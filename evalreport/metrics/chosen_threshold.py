@@ -91,7 +91,7 @@ def at_chosen(
     def of_table(four: Floats) -> Floats:
         return function(Counts(*(four[..., k] for k in range(4))))
 
-    alike = units.plain or counts.order is None
+    alike = units.plain or not counts.of_rows
     student = None if alike else _student(counts, index, gradient(of_table, table), units)
     used = ~np.isnan(drawn.optimism)
     return AtChosen(table, of_table, drawn.optimism[used], drawn.on_data[used], alike, student)
@@ -144,8 +144,7 @@ def with_chosen_thresholds(
             continue
         better = bool(METRICS[computation.best_of].scale.greater_is_better)
         with_evidence[key] = replace(
-            estimate,
-            evidence=_evidence(counts, computation.best_of, data.units, better, n_resamples, seed),
+            estimate, evidence=_evidence(counts, computation.best_of, data.units, better, n_resamples, seed)
         )
     return with_evidence
 

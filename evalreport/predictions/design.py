@@ -187,11 +187,7 @@ def _each_its_own(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> bo
     if len(unlike) * FEW > int(place.max()) + 1:
         return True
     lost = np.flatnonzero(np.isin(place, unlike))
-    raise blame(
-        int(visits.cell[lost[0]]),
-        "seeds_divide_unlike",
-        ids=_ids(cells, visits, lost, "is", "are"),
-    )
+    raise blame(int(visits.cell[lost[0]]), "seeds_divide_unlike", ids=_ids(cells, visits, lost, "is", "are"))
 
 
 def _repeats(repeats: int) -> FoundDesign:
@@ -250,12 +246,7 @@ def _once(cells: Cells, visits: _Visits, blame: Blame) -> bool:
     if few * FEW > max(int(visits.example.max()) + 1, FEW):
         return False
     ids, repeat = _ids(cells, visits, lost, "stands", "stand"), _repeat(cells, visits, lost[-1], "one repeat")
-    raise blame(
-        int(visits.cell[lost[-1]]),
-        "in_two_folds",
-        ids=ids,
-        repeat=repeat,
-    )
+    raise blame(int(visits.cell[lost[-1]]), "in_two_folds", ids=ids, repeat=repeat)
 
 
 def _covered(cells: Cells, visits: _Visits, column: str, blame: Blame) -> bool:

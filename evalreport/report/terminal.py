@@ -8,13 +8,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from evalreport import numbers
-from evalreport.questions.attempts import section as questions
-from evalreport.questions.costs import section as costs
-from evalreport.questions.slices import section as slices
 from evalreport.report.cautions import one_of_a_code
-from evalreport.report.lines import difference_heading, lines_of
+from evalreport.report.lines import below_the_board, difference_heading, lines_of
 from evalreport.report.naming import level_of_pairs
-from evalreport.report.sections import decision, leaderboard, tasks
+from evalreport.report.sections import decision, leaderboard
 from evalreport.report.view import View, metric_digits, n_cautions, view_of
 from evalreport.schema.frames import record_lists
 from evalreport.schema.results import Results
@@ -52,13 +49,8 @@ def summary(results: Results) -> RenderableType:
         parts.append(Text(f"{say('decision.settle')} {decided.settle}"))
     if another := decision.second_look_words(view):
         parts.append(Text(another))
-    if of_tasks := tasks.summary_line(view):
-        parts.append(Text(of_tasks))
-    if of_slices := slices.summary_line(view):
-        parts.append(Text(of_slices))
-    if of_costs := costs.summary_line(view):
-        parts.append(Text(of_costs))
-    parts += [Text(line) for line in questions.fallen_lines(view)]
+    sentences, fallen = below_the_board(view)
+    parts += [Text(line) for line in (*filter(None, sentences.values()), *fallen)]
     return Group(*parts)
 
 

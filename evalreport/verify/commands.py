@@ -9,20 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalreport.cli import (
-    LONGEST_LINE,
-    clean,
-    progress_bar,
-    tell,
-    writing,
-)
-from evalreport.cli.configuration import (
-    PathOrAddress,
-)
-from evalreport.cli.run import (
-    EXIT_GATE_FAILED,
-    exit_code,
-)
+from evalreport.cli import LONGEST_LINE, clean, progress_bar, tell, writing
+from evalreport.cli.configuration import PathOrAddress
+from evalreport.cli.run import EXIT_GATE_FAILED, exit_code
 from evalreport.options import PAGE, STANDARD_OUTPUT
 from evalreport.texts import Message, plain
 from evalreport.texts.visible import shorten

@@ -365,9 +365,7 @@ def _verified(
         of_counts=of_counts,
         counted=counted,
         scope=Scope(
-            attached=recorded.attached is not None,
-            not_compared=not_compared,
-            on_word=_earlier_looks(content),
+            attached=recorded.attached is not None, not_compared=not_compared, on_word=_earlier_looks(content)
         ),
         command=command(results_of(content)),
     )
@@ -436,12 +434,7 @@ def _recomputed(
     recorded_results = results_of(content)
     look = load_extension("look of results")(recorded_results, options)
     results = evaluate(
-        loaded,
-        options=options,
-        jobs=jobs,
-        progress=progress,
-        primary_of_series=kept,
-        look_of=look,
+        loaded, options=options, jobs=jobs, progress=progress, primary_of_series=kept, look_of=look
     )
     earlier = _about_earlier(recorded.content)
     if not earlier:

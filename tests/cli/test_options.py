@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 
 import evalreport
-from evalreport.options import (
-    KEYS,
-    Options,
-    OutputOptions,
-)
+from evalreport.options import KEYS, Options, OutputOptions
 
 # The command line that evalreport promises: scripts hang on these spellings.
 PROMISED = [

@@ -151,9 +151,7 @@ def test_a_model_that_the_earlier_run_lacks_is_said(history):
 
 def test_another_task_is_not_compared(history):
     """Classes then, numbers now."""
-    numbers = {
-        "forest": {"id": ["a", "b", "c"], "y_true": [0.5, 1.5, 2.25], "y_pred": [0.4, 1.7, 2.0]},
-    }
+    numbers = {"forest": {"id": ["a", "b", "c"], "y_true": [0.5, 1.5, 2.25], "y_pred": [0.4, 1.7, 2.0]}}
     audited(history, right(THEN))
     found, _, _ = audited(history, numbers, metrics=())
     assert {record.difference for record in found.results.history} == {None}

@@ -51,10 +51,7 @@ LAYOUTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         },
         BY_WORDS,
     ),
-    "caret": (
-        {"pred": words(LABELS), "obs": words(TRUE), "No": P0, "Yes": P1, "rowIndex": IDS},
-        BY_WORDS,
-    ),
+    "caret": ({"pred": words(LABELS), "obs": words(TRUE), "No": P0, "Yes": P1, "rowIndex": IDS}, BY_WORDS),
     "H2O": ({"id": IDS, "y_true": TRUE, "predict": LABELS, "p0": P0, "p1": P1}, BY_CODES),
     "H2O, words": (
         {"id": IDS, "y_true": words(TRUE), "predict": words(LABELS), "No": P0, "Yes": P1},

@@ -10,16 +10,7 @@ import numpy as np
 
 from evalreport.engine.counts import margins_of
 from evalreport.engine.distributions import column_totals, dot
-from evalreport.metrics.metric import (
-    Chosen,
-    ClassCounts,
-    Function,
-    Margins,
-    Metric,
-    Moments,
-    Ranks,
-    RowWise,
-)
+from evalreport.metrics.metric import Chosen, ClassCounts, Function, Margins, Metric, Moments, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.table_functions import TableFunctions

@@ -14,12 +14,7 @@ from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.cautions import one_of_a_code
 from evalreport.report.naming import find_key, listed
 from evalreport.report.sections import audit, pairs
-from evalreport.report.sections.leaderboard import (
-    Leaderboard,
-    conflict,
-    leading,
-    second_between,
-)
+from evalreport.report.sections.leaderboard import Leaderboard, conflict, leading, second_between
 from evalreport.report.sections.leaderboard import describe as describe_board
 from evalreport.report.view import (
     Model,
