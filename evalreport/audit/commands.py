@@ -161,16 +161,14 @@ def _say_without_alarm(rows: Sequence[AuditRecord]) -> None:
             say(f"{row.about}: {joined(row.text)[0]}")
     if fresh:
         say(Message("audit.new_models", models=fresh, n=len(fresh)))
-    promises: dict[str, Message] = {}
-    for row in rows:
-        for part in joined(row.text)[1:]:
-            code, params = coded(part)
-            if code.startswith("alarm.promise") and isinstance(part, Message):
-                before = promises.setdefault(code, part)
-                if float(params.get("between", 0.0)) < float(before.params.get("between", 0.0)):
-                    promises[code] = part
-    for promise in promises.values():
-        say(Message("site.promise", promise=promise))
+    parts_of = [part for row in rows for part in joined(row.text)[1:] if isinstance(part, Message)]
+    for code in dict.fromkeys(part.code for part in parts_of if part.code.startswith("alarm.promise")):
+        alike = [part for part in parts_of if part.code == code]
+        say(
+            Message(
+                "site.promise", promise=min(alike, key=lambda part: float(str(part.params.get("between", 0))))
+            )
+        )
 
 
 def _record(

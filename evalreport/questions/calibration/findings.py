@@ -63,7 +63,8 @@ class Finding:
             return tier, -self.size, 0.0
         if self.record.label is None:
             return tier, -float(self.doubted), 0.0
-        return tier, *(1.0 if p is None else p for p in (self.p_adjusted, self.record.p_value))
+        adjusted, single = (1.0 if p is None else p for p in (self.p_adjusted, self.record.p_value))
+        return tier, adjusted, single
 
     @property
     def doubted(self) -> bool:

@@ -202,8 +202,10 @@ def _precision_recall(view: View) -> Figure:
         )
     else:
         low, high = (extreme(values[m] for m in near) for extreme in (min, max))
-        alike = round(low, decimals) == round(high, decimals)
-        title = say(f"finding.pr_open{'_same' if alike else ''}", low=low, high=high, decimals=decimals)
+        if round(low, decimals) == round(high, decimals):
+            title = say("finding.pr_open_same", low=low, decimals=decimals)
+        else:
+            title = say("finding.pr_open", low=low, high=high, decimals=decimals)
     caption = [say("evidence.pr", share=share or 0.0), _coloured(view, "average_precision")]
     return _figure(view, "pr", title, precision_recall, caption, about=say("curves.pr_title"))
 
@@ -310,8 +312,9 @@ def _class_title(
         return say("finding.classes_one", label=label, low=low)
     if len(set(worst.values())) == 1 and max(lowest.values()) < 1:
         low, high = lowest[last.id], max(lowest.values())
-        alike = round(low, 3) == round(high, 3)  # as they are shown
-        return say(f"finding.classes{'_all' if alike else ''}_same", label=label, low=low, high=high)
+        if round(low, 3) == round(high, 3):  # as they are shown
+            return say("finding.classes_all_same", label=label, low=low)
+        return say("finding.classes_same", label=label, low=low, high=high)
     title = say(
         "finding.classes", first=first.name, low=low, model=last.name, share=lowest[last.id], label=label
     )
