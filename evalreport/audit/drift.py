@@ -477,8 +477,7 @@ def _missing(predictions: Predictions, outputs: ModelOutputs) -> tuple[int, int]
 
 
 def _counts(
-    then: tuple[Array, tuple[str, ...]],
-    today: tuple[Array, tuple[str, ...]],
+    then: tuple[Array, tuple[str, ...]], today: tuple[Array, tuple[str, ...]]
 ) -> tuple[list[str], Floats, Floats]:
     """Count each label in both samples; beyond ``MOST_VALUES`` labels the rarest are counted together."""
     labels = [*dict.fromkeys((*then[1], *today[1]))]

@@ -250,12 +250,7 @@ def _holding(value: float, limits: tuple[float, float]) -> Limited:
     return value, max(0.0, min(limits[0], value)), min(1.0, max(limits[1], value))
 
 
-@interval(
-    SCANS,
-    of=PairedScores,
-    needs=OWN,
-    source=ZOU,
-)
+@interval(SCANS, of=PairedScores, needs=OWN, source=ZOU)
 def at_fpr_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two recalls at a false positive rate from both models' limits and their correlation."""
     pair = difference.evidence
@@ -391,12 +386,7 @@ def _share_flagged(score: Floats, total: Floats, flagged: float) -> Floats:
     return np.asarray(share[group])
 
 
-@interval(
-    SCANS,
-    of=PairedScores,
-    needs=OWN,
-    source=ZOU,
-)
+@interval(SCANS, of=PairedScores, needs=OWN, source=ZOU)
 def at_rate_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two precisions at a rate of flags from both models' limits and their correlation."""
     pair = difference.evidence

@@ -116,8 +116,13 @@ def _on_logit_scale(estimate: Estimate, level: float, *, raised: float, df: floa
         m = _positives(estimate)
         return Bounds(*score_limits(min(value, 1.0), m, t_quantile(p, m - 1)), Message("limits.positives"))
     half = t_quantile(p, df) * error * math.sqrt(raised) / (value * (1 - value))
-    centre = math.log(value / (1 - value))
-    return Bounds(from_logit(centre - half), from_logit(centre + half))
+    return Bounds(*logit_limits(value, half))
+
+
+def logit_limits(share: float, half: float) -> tuple[float, float]:
+    """Return limits of a share that are ``half`` away from it on the logit scale."""
+    centre = math.log(share / (1 - share))
+    return from_logit(centre - half), from_logit(centre + half)
 
 
 def from_logit(x: float) -> float:

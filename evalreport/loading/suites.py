@@ -11,14 +11,7 @@ import numpy.typing as npt
 from evalreport.engine.blocks import Places
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.loading.ids import code_ids
-from evalreport.loading.rows import (
-    Rows,
-    as_metadata,
-    file_of,
-    first_of,
-    ids_by_table,
-    refuse_where,
-)
+from evalreport.loading.rows import Rows, as_metadata, file_of, first_of, ids_by_table, refuse_where
 from evalreport.options import Options
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.cells import (

@@ -93,7 +93,7 @@ def at_chosen(
     def of_table(four: Floats) -> Floats:
         return function(Counts(*(four[..., k] for k in range(4))))
 
-    alike = units.plain or counts.order is None
+    alike = units.plain or not counts.of_rows
     student = None if alike else _student(counts, index, gradient(of_table, table), units)
     used = ~np.isnan(drawn.optimism)
     return AtChosen(table, of_table, drawn.optimism[used], drawn.on_data[used], alike, student)
@@ -123,12 +123,7 @@ def _student(counts: ThresholdCounts, index: int, slopes: Floats, units: Samplin
 
 
 def with_chosen_thresholds(
-    predictions: Predictions,
-    data: RowData,
-    estimates: Mapping[Key, Estimate],
-    *,
-    n_resamples: int,
-    seed: int,
+    predictions: Predictions, data: RowData, estimates: Mapping[Key, Estimate], *, n_resamples: int, seed: int
 ) -> dict[Key, Estimate]:
     """Give the values at a best threshold of one ranking the evidence of their limits, all from the same draws."""
     if data.layout.ranked.count > 1:

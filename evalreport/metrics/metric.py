@@ -428,7 +428,7 @@ class Inference:
     smooth
         False where influence values do not exist, so that there is no ``normal`` and no BCa interval.
     resampled
-        False where a replicate costs too much, so that there are no bootstrap intervals.
+        False where a replicate takes too long, so that there are no bootstrap intervals.
     no_interval
         Why no interval of one model's value is honest; empty where ``intervals`` are.
     no_test

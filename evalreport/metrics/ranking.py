@@ -10,11 +10,7 @@ from typing import Any
 import numpy as np
 
 from evalreport.engine.counts import CumulativeWeights, Steps
-from evalreport.engine.distributions import (
-    Array,
-    parts_of,
-    ratio,
-)
+from evalreport.engine.distributions import Array, parts_of, ratio
 from evalreport.engine.ranks import Areas, ClassRanks, RankedWeights, by_class, class_ranks, placements
 from evalreport.metrics.evidence import AtThreshold
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function

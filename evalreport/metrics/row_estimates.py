@@ -96,8 +96,7 @@ def _estimate(
     if derivative is not None:
         by_unit, alike = units.influence(derivative), np.broadcast_to(1.0, units.count)
         if units.times is not None and units.cluster is None:
-            own = derivative if units.weight is None else derivative * units.weight
-            by_unit, alike = units.centred(own), units.times
+            by_unit, alike = units.centred(derivative * units.weights), units.times
         by_fit = by_seed(predictions, units, data.layout.fits, derivative)
         apart = units.knows_examples and definition(key[1]).needs != "passes"
         by_example = (lambda: derivative) if apart else None

@@ -12,13 +12,7 @@ import numpy as np
 from evalreport.numbers import digits_apart, to_digits
 from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.questions.thresholds.records import CurveRecord
-from evalreport.schema.lookups import (
-    is_metric,
-    outcomes_of,
-    ranked,
-    true_counts,
-    values_of,
-)
+from evalreport.schema.lookups import is_metric, outcomes_of, ranked, true_counts, values_of
 from evalreport.schema.metrics import ROC_AREAS
 from evalreport.schema.results import Results
 from evalreport.texts import say

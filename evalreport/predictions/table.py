@@ -191,9 +191,7 @@ class Notes:
     def __add__(self, other: Notes) -> Notes:
         """Put other notes behind these."""
         return Notes(
-            (*self.found, *other.found),
-            (*self.warnings, *other.warnings),
-            (*self.flow, *other.flow),
+            (*self.found, *other.found), (*self.warnings, *other.warnings), (*self.flow, *other.flow)
         )
 
 

@@ -13,6 +13,9 @@ ALARMS = ("worse_than_accepted", "slice_fell", "data_changed")
 AUDIT_WARNINGS = (*ALARMS, "few_accepted_nights", "nights_depend", "runs_differ")
 """Codes of all warnings that follow from a history."""
 
+Status = Literal["both", "same", "new", "gone"]
+"""Which of two runs hold a model; ``same``: with the same answers to the same examples."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRecord:
@@ -45,7 +48,7 @@ class HistoryRecord:
     reason: Message | None
     n: int | None = None
     reference_n: int | None = None
-    status: Literal["both", "same", "new", "gone"] = "both"
+    status: Status = "both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,7 @@ from evalreport.engine.distributions import t_quantile
 from evalreport.errors import UsageError
 from evalreport.metrics.difference import paired_difference
 from evalreport.metrics.evidence import Judged
-from evalreport.metrics.judged import task_weights
-from evalreport.metrics.layout import FOLDED, POOLED_BY, Parts, parts_by
+from evalreport.metrics.layout import FOLDED, POOLED_BY, Parts, parts_by, task_weights
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options

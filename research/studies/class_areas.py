@@ -79,11 +79,7 @@ def rows(run: Run) -> Iterator[Mapping[str, object]]:
 
 
 def drawn(
-    generator: np.random.Generator,
-    sizes: tuple[int, ...],
-    shift: float,
-    correlation: float,
-    truth: float,
+    generator: np.random.Generator, sizes: tuple[int, ...], shift: float, correlation: float, truth: float
 ) -> Iterator[tuple[tuple[Quantity, str], float, float, float]]:
     """Yield (quantity and kind, low, true value, high) of one data set."""
     k, n = len(sizes), sum(sizes)

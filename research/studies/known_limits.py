@@ -21,15 +21,9 @@ Where = tuple[str, int, str, str]
 """Design, size, kind, model."""
 
 _LISTED: Mapping[str, Mapping[Where, tuple[str, ...]]] = {
-    ONE_OUTCOME: {
-        ("p = 0.99", 100, "value", "a"): ("accuracy",),
-    },
-    CHANCE: {
-        ("prevalence 0.1, AUC 0.85", 1000, "value", "a"): ("roc_auc",),
-    },
-    CHANCE_OF_A_SUITE: {
-        ("suite", 5, "value", "a"): ("mean_outcome",),
-    },
+    ONE_OUTCOME: {("p = 0.99", 100, "value", "a"): ("accuracy",)},
+    CHANCE: {("prevalence 0.1, AUC 0.85", 1000, "value", "a"): ("roc_auc",)},
+    CHANCE_OF_A_SUITE: {("suite", 5, "value", "a"): ("mean_outcome",)},
 }
 """By reason: the metrics that miss there."""
 

@@ -33,10 +33,7 @@ class Sliced(Cell):
         return 500 if self.first == ACCURACY else 200
 
 
-CELLS = (
-    Sliced("nothing differs", ACCURACY, 0.06),
-    Sliced("one slice at 0.6", FALLEN, 0.8),
-)
+CELLS = (Sliced("nothing differs", ACCURACY, 0.06), Sliced("one slice at 0.6", FALLEN, 0.8))
 
 
 def counted(cell: Sliced, generator: np.random.Generator, number: int) -> Mapping[str, float]:

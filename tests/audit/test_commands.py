@@ -92,11 +92,7 @@ def test_another_question_of_the_same_predictions_is_another_run(audit):
 
 @pytest.mark.parametrize(
     "gate, code",
-    [
-        ("forest.accuracy >= 0.8", 0),
-        ("forest.accuracy >= 0.97", 1),
-        ("forest.accuracy >= 0.9", 3),
-    ],
+    [("forest.accuracy >= 0.8", 0), ("forest.accuracy >= 0.97", 1), ("forest.accuracy >= 0.9", 3)],
 )
 def test_exit_codes_are_those_of_run_and_are_recorded(audit, gate, code):
     """0 every gate passed, 1 failed, 3 undecided: 90 of 100, Clopper and Pearson's interval is 0.824 to 0.951."""
@@ -197,10 +193,7 @@ def test_standard_output_can_carry_the_json(audit):
 
 @pytest.mark.parametrize(
     "module, url, extra",
-    [
-        ("sqlalchemy", URL, "history"),
-        ("psycopg", "postgresql://nobody@localhost/none", "postgresql"),
-    ],
+    [("sqlalchemy", URL, "history"), ("psycopg", "postgresql://nobody@localhost/none", "postgresql")],
 )
 def test_a_missing_library_is_named_with_its_extra(audit, monkeypatch, capsys, module, url, extra):
     """One line that says what to install, not a traceback."""

@@ -68,8 +68,7 @@ def test_a_coverage_is_judged_on_the_other_side() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "bound"),
-    [(at_most("all", 1.0, 0.5, 10), 1.0), (at_least("none", 0.0, 0.5, 10), 0.0)],
+    ("line", "bound"), [(at_most("all", 1.0, 0.5, 10), 1.0), (at_least("none", 0.0, 0.5, 10), 0.0)]
 )
 def test_limits_at_the_ends_are_the_ends(line: Rate, bound: float) -> None:
     """Where every data set counts, or none, the limit towards that end is 1, or 0."""

@@ -11,16 +11,7 @@ import numpy as np
 from evalreport.engine.counts import margins_of
 from evalreport.engine.distributions import column_totals, dot
 from evalreport.engine.ranks import RankedWeights
-from evalreport.metrics.metric import (
-    Chosen,
-    ClassCounts,
-    Function,
-    Margins,
-    Metric,
-    Moments,
-    Ranks,
-    RowWise,
-)
+from evalreport.metrics.metric import Chosen, ClassCounts, Function, Margins, Metric, Moments, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.table_functions import TableFunctions

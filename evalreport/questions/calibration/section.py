@@ -8,12 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
-from evalreport.headline import (
-    Finding,
-    calibration_findings,
-    calibration_heading,
-    calibration_of_others,
-)
+from evalreport.headline import Finding, calibration_findings, calibration_heading, calibration_of_others
 from evalreport.plots.calibration import (
     calibration_curve,
     calibration_curves,

@@ -1,4 +1,4 @@
-"""The chart of coverage against level, and of the width that it costs."""
+"""The chart of coverage against level, and of the width that goes with it."""
 
 from __future__ import annotations
 

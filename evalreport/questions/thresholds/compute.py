@@ -11,9 +11,7 @@ from evalreport.questions.question import Run, question
 from evalreport.questions.thresholds.curves import bands_found, curve_records
 from evalreport.questions.thresholds.decision_curves import decision_curves
 from evalreport.questions.thresholds.dominance import dominance_records
-from evalreport.questions.thresholds.records import (
-    ThresholdLists,
-)
+from evalreport.questions.thresholds.records import ThresholdLists
 from evalreport.schema.inputs import FoundRecord
 
 

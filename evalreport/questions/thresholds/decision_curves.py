@@ -79,12 +79,17 @@ def ahead_of(
     first: Mask, second: Mask, positive: Mask, at: float, level: float, thresholds: int
 ) -> Literal[-1, 0, 1]:
     """Say which of two models' decisions is shown to have the larger net benefit, independent examples: 1 the first."""
-    kinds = [
+    each = level_of_highest(level, thresholds)
+    return side_of(benefit_difference_limits(*_apart(first, second, positive), len(first), at, each))
+
+
+def _apart(first: Mask, second: Mask, positive: Mask) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Count the positives, and the negatives, that only the first of two models calls, and only the second."""
+    (a, b), (c, d) = (
         (float((first & ~second & of).sum()), float((second & ~first & of).sum()))
         for of in (positive, ~positive)
-    ]
-    each = level_of_highest(level, thresholds)
-    return side_of(benefit_difference_limits(kinds[0], kinds[1], len(first), at, each))
+    )
+    return (a, b), (c, d)
 
 
 def side_of(limits: Limits) -> Literal[-1, 0, 1]:
@@ -165,8 +170,7 @@ def _difference(
     low: float | None
     high: float | None
     if units.plain:
-        kinds = [(float((a & ~b & of).sum()), float((b & ~a & of).sum())) for of in (positive, ~positive)]
-        low, high = benefit_difference_limits(kinds[0], kinds[1], len(a), at, options.confidence)
+        low, high = benefit_difference_limits(*_apart(a, b, positive), len(a), at, options.confidence)
         above = ahead_of(a, b, positive, at, options.confidence, thresholds)
     else:
         low, high = _by_influence(added, units, options.confidence)

@@ -7,14 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from evalreport import numbers
-from evalreport.report.naming import (
-    MetricKey,
-    entry,
-    greater_is_better,
-    label_of,
-    listed,
-    summary_of,
-)
+from evalreport.report.naming import MetricKey, entry, greater_is_better, label_of, listed, summary_of
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.table import MOST_MODELS, Cell, Column, Row, Table, pair_row
 from evalreport.report.view import (
