@@ -105,7 +105,7 @@ def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
 
 @dataclass(frozen=True)
 class RankedWeights:
-    """Weights (g, ...) of the positives and of the negatives in each group of ties, best first, and their running sums."""
+    """Weights (g, ...) of positives and of negatives in each group of ties, best first, and their running sums."""
 
     positives: Array
     negatives: Array

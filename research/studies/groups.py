@@ -46,13 +46,11 @@ class Design:
     clusters: int | None = None
 
 
-DESIGNS = tuple(
-    Design(name, n, share)
-    for n in (12_000, 50_000)
-    for name, share in (
-        ("30 % positives", 0.3), ("0.5 % positives", 0.005), ("500 positives", 500 / n), ("numbers", None),
-    )
-) + (Design("500 positives", 100_000, 0.005),)  # fmt: skip
+SHARES = {"30 % positives": 0.3, "0.5 % positives": 0.005, "numbers": None}
+DESIGNS = (
+    *(Design(name, n, share) for n in (12_000, 50_000) for name, share in SHARES.items()),
+    *(Design("500 positives", n, 500 / n) for n in (12_000, 50_000, 100_000)),
+)
 
 
 def sample_of(design: Design, seed: int, metrics: Sequence[str], n_resamples: int, *, rows: bool) -> Sample:
@@ -101,7 +99,8 @@ def compared(design: Design, sets: int) -> Iterator[dict[str, object]]:
         apart = groups - rows
         error = float(apart.std(ddof=1) / len(apart) ** 0.5)
         yield {
-            "design": design.name, "n": design.n, "seed": SEED, "sets": sets, "metric": name, "of": of, "method": method,
+            "design": design.name, "n": design.n, "seed": SEED, "sets": sets,
+            "metric": name, "of": of, "method": method,
             "groups": round(float(groups.mean()), 4), "rows": round(float(rows.mean()), 4),
             "difference": round(float(apart.mean()), 4), "error": round(error, 4),
         }  # fmt: skip
