@@ -410,8 +410,8 @@ def warnings_page() -> str:
     for code, meaning in sorted(group_of("meaning").items()):
         if f"### `{code}`" not in by_hand:
             lines += ["", f"### `{code}`", "", f"{' or '.join(levels_of(code)).capitalize()}. {meaning}"]
-    head = ["", "## Other warnings"] if lines else []
-    return _with_part(page, BEGIN_OTHERS, [*head, *lines], END_OTHERS)
+    part = ["", "## Other warnings", *lines, ""] if lines else []
+    return _with_part(page, BEGIN_OTHERS, part, END_OTHERS)
 
 
 def _with_part(page: str, begin: str, lines: list[str], end: str) -> str:

@@ -127,7 +127,7 @@ def formats() -> list[Any]:
 
 @pytest.mark.parametrize("suffix", formats())
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_a_damaged_file_never_ends_in_a_traceback(
     suffix: str, data: st.DataObject, good: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
