@@ -112,7 +112,7 @@ def decided(cell: Trained, generator: np.random.Generator, number: int) -> Mappi
         outcome[slice(None) if model.present is None else model.present] = source[model.name]["outcome"]
         models.append(replace(model, outcome=outcome))
     sample = estimate_table(
-        replace(table, models=models), [MEAN], Options(task="outcome", resamples=1), seed=0
+        replace(table, models=tuple(models)), [MEAN], Options(task="outcome", resamples=1), seed=0
     )
     a, b = (sample.estimates[model.name, MEAN] for model in models)
     interval = limits(paired_difference(a, b), "seeds_t", 1 - ALPHA)
