@@ -40,8 +40,9 @@ test-system: env ## a real browser, PDF tools, a Dask cluster, killed processes,
 	@scripts/debian-packages.sh system
 	$(BIN)/python -m pytest -m "system and not machines" --numprocesses $(JOBS) --dist loadfile
 
-test-slow: env ## tests that take a second or more each: simulations, many runs, starts of the program
-	$(BIN)/python -m pytest -m "slow and not system" --numprocesses $(JOBS) --dist worksteal
+test-slow: env ## tests that take a second or more each, and a hundred draws for each test of drawn data
+	$(BIN)/python -m pytest -m "(slow or hypothesis) and not system" --hypothesis-profile thorough \
+	    --numprocesses $(JOBS) --dist worksteal
 
 test-machines: env .cache/spark/.installed .cache/s3/.installed .cache/mlflow/.installed ## the tests that set up a bare Debian, the action, Spark, an S3 server
 	@scripts/debian-packages.sh system

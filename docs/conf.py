@@ -88,7 +88,4 @@ html_static_path: list[str] = []
 html_extra_path = ["site"]  # the address of the site itself leads to docs/index.html
 html_copy_source = False
 html_show_sphinx = False
-html_theme_options = {
-    "source_view_link": "",
-    "top_of_page_buttons": [],
-}
+html_theme_options = {"source_view_link": "", "top_of_page_buttons": []}

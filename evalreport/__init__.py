@@ -9,7 +9,7 @@
 >>> [(row.model, round(row.value, 3)) for row in results.metrics]
 [('forest', 0.833), ('logreg', 0.5)]
 
-Importing the package costs nothing: each function fetches what it needs when it is called.
+Importing the package takes no time: each function fetches what it needs when it is called.
 """
 
 from __future__ import annotations
@@ -843,7 +843,7 @@ class _Package(_ModuleType):
 
 _sys.modules[__name__].__class__ = _Package
 
-if _os.path.exists(f"{__path__[0]}/__version__.py"):  # noqa: PTH110 - pathlib's import would cost more than the look
+if _os.path.exists(f"{__path__[0]}/__version__.py"):  # noqa: PTH110 - pathlib's import would take longer than the look
     import warnings as _warnings
 
     _warnings.warn(

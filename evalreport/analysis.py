@@ -11,9 +11,8 @@
    primary metric are the family that is decided; every other test is exploratory.
 4. **Decide.** The test that leads gives each pair of the family a p-value, adjusted over the family, and one interval
    that agrees with it.
-5. **Ask.** Every question is answered from these in its room of ``questions``, one after the other: curves, slices,
-   costs, attempts, judges ... Records hold numbers, codes and parameters, never sentences. ``warnings`` then says what
-   may mislead a reader.
+5. **Ask.** Every question is answered from these in its room of ``questions``, one after the other. Records hold
+   numbers, codes and parameters, never sentences. ``warnings`` then says what may mislead a reader.
 
 Reports, gates and histories are made from the ``Results`` alone.
 """

@@ -5,7 +5,8 @@ The core never imports an extension. It finds one here, by name, when it is aske
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -74,7 +75,8 @@ ROOMS = (
 """The questions of a run, each a folder of ``questions``, in the order in which they are answered."""
 
 
-def files_of_rooms(name: str) -> Iterator[ModuleType]:
+@cache
+def files_of_rooms(name: str) -> tuple[ModuleType, ...]:
     """Import the file of this name of every room that has one, in order.
 
     Examples
@@ -82,9 +84,8 @@ def files_of_rooms(name: str) -> Iterator[ModuleType]:
     >>> [module.__name__ for module in files_of_rooms("options")][:1]
     ['evalreport.questions.thresholds.options']
     """
-    for room in ROOMS:
-        if find_spec(f"evalreport.questions.{room}.{name}") is not None:
-            yield file_of_room(room, name)
+    there = (room for room in ROOMS if find_spec(f"evalreport.questions.{room}.{name}") is not None)
+    return tuple(file_of_room(room, name) for room in there)
 
 
 def file_of_room(room: str, name: str) -> ModuleType:

@@ -1,8 +1,9 @@
 """Write docs/reference.md and docs/reference: every option, metric, interval, test, command and field, from the code.
 
 Also evalreport/questions/declared_*.py, the options and lists of all rooms, evalreport/keywords.py, the options as the
-keywords of the functions of the package, and evalreport/cli/readable_formats.py, the formats for the help. With --check
-nothing is written; the exit code is 1 where a file is not what it would be.
+keywords of the functions of the package, evalreport/cli/readable_formats.py, the formats for the help, and a part of
+docs/columns.md and docs/warnings.md. With --check nothing is written; the exit code is 1 where a file is not what it
+would be.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ LONGEST = 110
 """Characters of a line of code."""
 ROOMS_PATH = ROOT / "evalreport" / "questions"
 COLUMNS_PATH = ROOT / "docs" / "columns.md"
+WARNINGS_PATH = ROOT / "docs" / "warnings.md"
 BEGIN_PLATFORMS, END_PLATFORMS = "<!-- platforms -->", "<!-- end of platforms -->"
+BEGIN_OTHERS, END_OTHERS = "<!-- other warnings -->", "<!-- end of other warnings -->"
 READABLE_PATH = ROOT / "evalreport" / "cli" / "readable_formats.py"
 
 HEAD = """\
@@ -393,10 +396,28 @@ def columns_page() -> str:
     ]
     head = "| platform | predictions | probabilities, scores | ids | truth | folds, weights |"
     page = COLUMNS_PATH.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN_PLATFORMS)
-    after = rest.split(END_PLATFORMS)[1]
-    table = "\n".join([head, "|" + "---|" * 6, *rows])
-    return f"{before}{BEGIN_PLATFORMS}\n{table}\n{END_PLATFORMS}{after}"
+    return _with_part(page, BEGIN_PLATFORMS, [head, "|" + "---|" * 6, *rows], END_PLATFORMS)
+
+
+def warnings_page() -> str:
+    """Return the page of warnings; one that it does not explain by hand stands at its end, with its meaning."""
+    from evalreport.schema.warnings import levels_of
+    from evalreport.texts import group_of
+
+    page = WARNINGS_PATH.read_text(encoding="utf-8")
+    by_hand = _with_part(page, BEGIN_OTHERS, [], END_OTHERS)
+    lines = []
+    for code, meaning in sorted(group_of("meaning").items()):
+        if f"### `{code}`" not in by_hand:
+            lines += ["", f"### `{code}`", "", f"{' or '.join(levels_of(code)).capitalize()}. {meaning}"]
+    part = ["", "## Other warnings", *lines, ""] if lines else []
+    return _with_part(page, BEGIN_OTHERS, part, END_OTHERS)
+
+
+def _with_part(page: str, begin: str, lines: list[str], end: str) -> str:
+    """Return a page with these lines between two marks."""
+    before, rest = page.split(begin)
+    return "\n".join([f"{before}{begin}", *lines, f"{end}{rest.split(end)[1]}"])
 
 
 def main() -> int:
@@ -417,6 +438,7 @@ def main() -> int:
         ROOT / "docs" / "reference" / "commands.md": commands,
         ROOT / "docs" / "reference" / "results.md": results,
         COLUMNS_PATH: columns_page,
+        WARNINGS_PATH: warnings_page,
         SCHEMA_PATH: json_schema,
     }
     for path, content in written.items():

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import evalreport
 from evalreport.errors import InputError, OutputError, forget
@@ -25,6 +26,10 @@ from tests.samples.prediction_files import Write, arrays_of
 
 collect_ignore = ["portable"]
 """What takes system calls away on import, for a process of its own."""
+
+settings.register_profile("quick", max_examples=30)
+settings.register_profile("thorough", max_examples=100)
+settings.load_profile("quick")  # `make test-slow` takes the other one
 
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day
 

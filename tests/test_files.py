@@ -135,8 +135,7 @@ def test_what_is_about_the_same_stays(out: Path, other: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "way, said",
-    [("numbers.json/", "numbers.json: is a folder"), ("figures", "figures: is not a folder")],
+    "way, said", [("numbers.json/", "numbers.json: is a folder"), ("figures", "figures: is not a folder")]
 )
 def test_what_stands_in_the_way_is_said_and_nothing_is_changed(tmp_path: Path, way: str, said: str) -> None:
     """A folder where a file must go, and a file where a folder must."""

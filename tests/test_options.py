@@ -27,16 +27,38 @@ def test_every_field_of_the_records_has_a_key():
     assert names - {"formats_named"} == {key.field for key in KEYS}
 
 
+def read_in(package: Path) -> set[str]:
+    """Return the options that modules read, as ``options.NAME``, ``output.NAME`` or in quotes for ``getattr``.
+
+    A module ``options.py`` declares and checks its own: what only a check reads has no effect.
+    """
+    sources = [
+        path.read_text(encoding="utf-8")
+        for path in package.rglob("*.py")
+        if path.name not in ("options.py", "keywords.py")
+    ]
+    by_name = [source for source in sources if "getattr(" in source]
+    return {
+        name for source in sources for name in re.findall(r"\b(?:options|deciding|output)\.(\w+)", source)
+    } | {name for source in by_name for name in re.findall(r"""["'](\w+)["']""", source)}
+
+
 def test_every_option_is_read_somewhere():
     """An option that is declared and said, but that no module asks for, does nothing: the last step was forgotten."""
-    package = Path(evalreport.__file__).parent
-    sources = [p for p in package.rglob("*.py") if p not in (package / "options.py", package / "keywords.py")]
-    asked = set(
-        re.findall(
-            r"""\.get\(["'](\w+)["']|\.(\w+)|\[["'](\w+)["']\]""", "\n".join(map(Path.read_text, sources))
-        )
+    assert {key.field for key in KEYS} <= read_in(Path(evalreport.__file__).parent)
+
+
+def test_an_option_that_only_its_own_check_reads_is_not_read(tmp_path):
+    """Nor one whose name is that of a record's field; a stage of a run reads it."""
+    room = tmp_path / "missed"
+    room.mkdir()
+    (room / "options.py").write_text(
+        "def check_ranges(self):\n    options = self\n    assert options.share > 0\n"
     )
-    assert {key.field for key in KEYS} <= {name for found in asked for name in found}
+    (room / "section.py").write_text("def describe(view):\n    return view.record.share\n")
+    assert "share" not in read_in(tmp_path)
+    (room / "compute.py").write_text("def missed(run):\n    return run.options.share\n")
+    assert read_in(tmp_path) == {"share"}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import Any
 
 from evalreport.analysis import analysed, evaluate, without_figures
+from evalreport.audit.assigned_findings import Assignment, assigned, recorded_assignments
 from evalreport.audit.carried_findings import carried, changes_since
 from evalreport.audit.drift import data_changed
 from evalreport.audit.fallen_slices import fallen_slices
@@ -27,7 +28,7 @@ from evalreport.gates.outcomes import decide_gates
 from evalreport.headline import headline_of_scores, with_headline
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import packed
-from evalreport.history.run_differences import Present, Reference, change_since
+from evalreport.history.run_differences import ModelChange, Present, Reference, change_since
 from evalreport.history.store import NewRun, Run, Standing, append, content_of, same_run, standing
 from evalreport.loading.counts import require_examples
 from evalreport.loading.load import load
@@ -38,7 +39,7 @@ from evalreport.options import Options, Task
 from evalreport.predictions.direction import directed
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import plain_options, signature
-from evalreport.schema.audit import AuditRecord, HistoryRecord
+from evalreport.schema.audit import AuditRecord, HistoryRecord, Status
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import Recorded
@@ -59,16 +60,20 @@ def changed_since(now: Present, past: Past) -> Results:
     references = list(past.references.values())
     if len(references) > 1 and references[0].run.id == references[1].run.id:
         references = references[:1]
-    changed = [
-        _record(reference, now, model, quantity) for reference in references for model in now.results.models
-    ]
-    gone = [
-        _gone(reference, model, quantity, now)
-        for reference in references[:1]
-        for model in reference.results["models"]
-        if model not in now.results.models
-    ]
-    return replace(now.results, history=(*changed, *gone))
+    rows = []
+    for reference in references:
+        for model in now.results.models:
+            change = change_since(reference, now, model, quantity)
+            both: Status = "same" if change.same_answers else "both"
+            status = both if model in reference.results["models"] else "new"
+            rows.append(_record(reference, now, model, quantity, change, status))
+    for reference in references[:1]:
+        for model in reference.results["models"]:
+            if model not in now.results.models:
+                gone = Message("since.gone", model=model)
+                change = ModelChange(how=gone, reason=gone)
+                rows.append(_record(reference, now, model, quantity, change, "gone"))
+    return replace(now.results, history=tuple(rows))
 
 
 def warned(now: Present, _past: Past) -> Results:
@@ -117,8 +122,9 @@ def _first_alarms(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
     return tuple(sentences)
 
 
-def _record(reference: Reference, now: Present, model: str, quantity: Quantity) -> HistoryRecord:
-    change = change_since(reference, now, model, quantity)
+def _record(
+    reference: Reference, now: Present, model: str, quantity: Quantity, change: ModelChange, status: Status
+) -> HistoryRecord:
     return HistoryRecord(
         reference=reference.name,
         run=reference.run.id,
@@ -131,7 +137,7 @@ def _record(reference: Reference, now: Present, model: str, quantity: Quantity) 
         level=now.options.confidence,
         low=change.low,
         high=change.high,
-        interval_method=change.method,
+        interval_method=change.limits.method,
         test=change.test,
         p_value=change.p_value,
         paired=change.paired,
@@ -139,23 +145,8 @@ def _record(reference: Reference, now: Present, model: str, quantity: Quantity) 
         reason=change.reason,
         n=now.results.n,
         reference_n=reference.results.get("n"),
-        status="new"
-        if model not in reference.results["models"]
-        else "same"
-        if change.same_answers
-        else "both",
+        status=status,
     )
-
-
-def _gone(reference: Reference, model: str, quantity: Quantity, now: Present) -> HistoryRecord:
-    """Return the record of a model that the earlier run had and this one has not."""
-    return HistoryRecord(
-        reference=reference.name, run=reference.run.id, time=reference.run.time, model=model, **quantity.fields,
-        value=None, reference_value=None, difference=None, level=now.options.confidence, low=None, high=None,
-        interval_method=None, test=None, p_value=None, paired=False,
-        text=Message("since.gone", model=model), reason=Message("since.gone", model=model),
-        n=now.results.n, reference_n=reference.results.get("n"), status="gone",
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +227,7 @@ def audit(
     jobs: int = 1,
     memory_limit: int | None = None,
     progress: Callable[[str, float], None] | None = None,
+    filled_in: Sequence[Assignment] = (),
 ) -> Audited:
     """Analyse a run as ``evaluate`` does, compare it with the series' past, and decide its gates.
 
@@ -245,6 +237,8 @@ def audit(
     ----------
     time
         When the predictions were made, with its time zone; None: now.
+    filled_in
+        Owners and due dates of findings; of the others those of the series' newest run are kept.
 
     Raises
     ------
@@ -258,15 +252,11 @@ def audit(
     content = cache(partial(content_of, history))
     loaded = load(source, options=options, memory_limit=memory_limit, known=_known_task(before, content))
     options = directed(options, loaded.found)
-    require_examples(
-        loaded,
-        say("needs_examples.audit"),
-        say("needs_examples.run_on_counts"),
-    )
+    require_examples(loaded, say("needs_examples.audit"), say("needs_examples.run_on_counts"))
     predictions = analysed(loaded)
     identity = identity_of(predictions, options)
     again = same_run(history, series, identity)
-    # The history is read before the analysis, so that a database lost meanwhile costs the record, not the report.
+    # The history is read before the analysis, so that a database lost meanwhile loses the record, not the report.
     moment = datetime.fromisoformat(timestamp(time or datetime.now(UTC)) if again is None else again.time)
     past = past_of(history, series, before, again, time=moment, content=content)
     past = replace(past, new_examples=new_examples(predictions, history, past))
@@ -284,6 +274,8 @@ def audit(
         primary_of_series=_primary_of(past, predictions),
     )
     results = _compared(Present(results, predictions, options), past)
+    earlier = () if before.latest is None else recorded_assignments(content(before.latest))
+    results = replace(results, findings=assigned(results.findings, earlier, filled_in))
     # Secrets are removed before the page, the files and the history are made.
     results = cleared(results)
     return Audited(

@@ -30,9 +30,11 @@ from evalreport.texts import Message, coded, joined, parts
 from evalreport.texts.units import speaking_of
 
 if TYPE_CHECKING:
+    from evalreport.audit.assigned_findings import Assignment
     from evalreport.audit.auditing import Audited
     from evalreport.history.connection import History
     from evalreport.history.store import Run
+    from evalreport.schema.audit import AuditRecord
     from evalreport.schema.inputs import JsonObject
 
 WAIT = 600.0
@@ -46,6 +48,8 @@ WAIT = 600.0
               help="Keeps suites that share a history apart: runs are compared within a series.")  # fmt: skip
 @click.option("--wait", type=click.FloatRange(min=0), default=WAIT, show_default=True, metavar="SECONDS",
               help="How long to wait for another audit of the series; 0: exit at once.")  # fmt: skip
+@click.option("--findings", type=click.Path(path_type=Path, dir_okay=False, exists=True), metavar="FILE",
+              help="CSV with owner and due date of findings (docs/audits.md); later runs keep them.")  # fmt: skip
 @run_options
 @click.pass_context
 def audit_command(
@@ -56,6 +60,7 @@ def audit_command(
     url: str,
     series: str,
     wait: float,
+    findings: Path | None,
     **flags: object,
 ) -> int:
     """Run on a schedule: compare with the history and record.
@@ -79,15 +84,17 @@ def audit_command(
     context.obj["interrupted"] = Message("cli.audit.nothing")
     check_output(settings.output)
     loud = not settings.output.quiet
+    from evalreport.audit.assigned_findings import read_assignments
     from evalreport.audit.auditing import check_series
     from evalreport.history.connection import open_history
     from evalreport.history.store import locked
 
     check_series(series)
+    filled_in = () if findings is None else read_assignments(findings)
     history = open_history(url, create=True)
     time = run_time(settings.output.time)
     with locked(history, series, wait=wait, say=say if loud else None):
-        audited = _audit(models, settings, history, series, time)
+        audited = _audit(models, settings, history, series, time, filled_in)
         with speaking_of(audited.results.unit):
             failure = write(audited.results, settings.output, context.obj)
         code = exit_code({gate.outcome for gate in audited.results.gates}, failure)
@@ -101,9 +108,15 @@ def audit_command(
 
 
 def _audit(
-    models: tuple[Path | str, ...], settings: Settings, history: History, series: str, time: datetime
+    models: tuple[Path | str, ...],
+    settings: Settings,
+    history: History,
+    series: str,
+    time: datetime,
+    filled_in: tuple[Assignment, ...],
 ) -> Audited:
     """Analyse the run, compare it with the history, and print alarms and changes."""
+    from evalreport.audit.assigned_findings import without_a_finding
     from evalreport.audit.auditing import audit
     from evalreport.schema.audit import ALARMS
 
@@ -119,33 +132,47 @@ def _audit(
             jobs=settings.output.jobs,
             memory_limit=memory_bytes(settings.output.memory_limit),
             progress=progress,
+            filled_in=filled_in,
         )
     warnings = audited.results.warnings
     if not quiet:
         say_read(audited.results, settings.output)
         with speaking_of(audited.results.unit):
-            quiet_rows = [row for row in audited.results.audit if row.question == "worse" and not row.alarm]
-            for row in quiet_rows:  # an alarm is among the warnings
-                say(f"{row.about}: {joined(row.text)[0]}")  # the rest is in the report
-            said = [part for row in quiet_rows for part in joined(row.text)[1:]]
-            for promise in dict.fromkeys(
-                str(part) for part in said if coded(part)[0].startswith("alarm.promise")
-            ):
-                say(Message("site.promise", promise=promise))
+            _say_without_alarm(
+                [row for row in audited.results.audit if row.question == "worse" and not row.alarm]
+            )
+        for left in without_a_finding(filled_in, audited.results.findings):
+            say(Message("cli.audit.no_such_finding", what=": ".join(filter(None, (left.code, left.about)))))
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
         # --quiet hides success but no alarm; gates that did not pass are printed anyway.
         say_warnings([w for w in warnings if w.code in ALARMS], verbose=False)
     return audited
 
 
+def _say_without_alarm(rows: Sequence[AuditRecord]) -> None:
+    """Print a line a model without an alarm, one for all new models, and what an alarm promises.
+
+    An alarm is among the warnings. Of promises that differ in the spread between runs the one that asks most is
+    printed: where it is kept, all are.
+    """
+    fresh = [row.about for row in rows if coded(row.reason or "")[0] == "since.no_model"]
+    for row in rows:
+        if row.about not in fresh:
+            say(f"{row.about}: {joined(row.text)[0]}")
+    if fresh:
+        say(Message("audit.new_models", models=fresh, n=len(fresh)))
+    parts_of = [part for row in rows for part in joined(row.text)[1:] if isinstance(part, Message)]
+    for code in dict.fromkeys(part.code for part in parts_of if part.code.startswith("alarm.promise")):
+        alike = [part for part in parts_of if part.code == code]
+        say(
+            Message(
+                "site.promise", promise=min(alike, key=lambda part: float(str(part.params.get("between", 0))))
+            )
+        )
+
+
 def _record(
-    audited: Audited,
-    history: History,
-    time: datetime | None,
-    code: int,
-    *,
-    loud: bool,
-    state: State,
+    audited: Audited, history: History, time: datetime | None, code: int, *, loud: bool, state: State
 ) -> None:
     """Record the run, and print its number.
 
@@ -379,13 +406,7 @@ def prune_runs(
               help="Folder with the audits' output folders, to link their reports.")  # fmt: skip
 @click.option("--templates", type=click.Path(path_type=Path), metavar="DIR",
               help="Folder searched before the built-in templates.")  # fmt: skip
-def site(
-    url: str,
-    output: Path,
-    series: str | None,
-    reports: Path | None,
-    templates: Path | None,
-) -> int:
+def site(url: str, output: Path, series: str | None, reports: Path | None, templates: Path | None) -> int:
     """Write a page of all audits into the folder OUT.
 
     It is static and works offline: for every model a control chart of its primary metric, with marks where gates failed

@@ -397,8 +397,6 @@ def _records(answers: list[Answer], run: int, look: int, *, alpha: float) -> lis
                 text=answer.text,
                 reason=drift.reason,
                 details=drift.details,
-                low=None,
-                high=None,
             )
         )
     return rows
@@ -421,7 +419,8 @@ def _mix_text(labels: list[str], old: Floats, new: Floats) -> Message:
     shares = old / max(old.sum(), 1), new / max(new.sum(), 1)
     k = int(np.abs(shares[1] - shares[0]).argmax())
     then, now = (100 * float(share[k]) for share in shares)
-    return Message("drift.mix", label=labels[k], now=now, then=then, decimals=1)
+    key = "drift.mix" if len(labels) == 2 else "drift.mix_of_many"
+    return Message(key, label=labels[k], now=now, then=then, decimals=1)
 
 
 def _numbers_text(found: Drift) -> Text:
@@ -477,8 +476,7 @@ def _missing(predictions: Predictions, outputs: ModelOutputs) -> tuple[int, int]
 
 
 def _counts(
-    then: tuple[Array, tuple[str, ...]],
-    today: tuple[Array, tuple[str, ...]],
+    then: tuple[Array, tuple[str, ...]], today: tuple[Array, tuple[str, ...]]
 ) -> tuple[list[str], Floats, Floats]:
     """Count each label in both samples; beyond ``MOST_VALUES`` labels the rarest are counted together."""
     labels = [*dict.fromkeys((*then[1], *today[1]))]

@@ -22,6 +22,7 @@ from evalreport.audit.sequential_test import (
 )
 from evalreport.comparisons.adjustment import adjust
 from evalreport.history.run_differences import (
+    ChangeLimits,
     ModelChange,
     Present,
     Reference,
@@ -121,7 +122,7 @@ def _fall(now: Present, past: Past, new: NewExamples, row: MetricRecord, quantit
         value=today.value.value,
         reference_value=then,
         difference=today.value.value - then,
-        limits=change_limits(accepted, today, compared, now.options.confidence),
+        limits=ChangeLimits(*change_limits(accepted, today, compared, now.options.confidence)),
         how=Message("slice_since.accepted", n=len(accepted)),
         sizes=(sum(v.value.n for v in accepted), today.value.n),
     )
@@ -180,7 +181,6 @@ def _records(
                 alarm=alarm,
                 text=_text(quantity, change, fell=alarm),
                 reason=fall.reason or change.reason,
-                statistic=None,
                 details=_then_and_now(change),
             )
         )

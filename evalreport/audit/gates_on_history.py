@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 
 from evalreport.audit.past import Past
 from evalreport.errors import UsageError
@@ -24,6 +24,7 @@ from evalreport.history.run_differences import (
     Reference,
     change_since,
     has_limits,
+    recorded_limits,
     square_and_add,
 )
 from evalreport.intervals.proportions import wilson_limits
@@ -94,7 +95,7 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
     change = change_since(reference, now, term.model, quantity, within=within)
     level = now.options.confidence
     limits = Interval(
-        method=change.method or "", level=level, low=change.low, high=change.high, reason=change.reason
+        method=change.limits.method or "", level=level, low=change.low, high=change.high, reason=change.reason
     )
     decided = None
     shares = limits_of_shares(change.details, change.difference, level) if gate.limit != 0 else None
@@ -114,29 +115,18 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
 
 def _against_cost(gate: Gate, term: Term, now: Present, reference: Reference) -> GateRecord:
     """Decide a gate on a change of a cost by the limits of both runs, as if their questions were others."""
-    figure = figure_of_model(gate, term, now.results)
-    try:
-        then = figure_of_model(gate, term, results_of(reference.results))
-    except UsageError:
-        then = Limited(None, None, None)
-    if figure.value is None or then.value is None:
-        missing = Message("reference.this") if figure.value is None else reference.spoken
-        why = Message("since.no_cost", run=missing, metric=term.spelling, model=term.model)
-        return gate_record(gate, "undecided", Message("gates.no_interval", why=why))
-    change = figure.value - then.value
-    exact = figure.exact and then.exact
-    limited = Limited(change, None, None, Message("since.no_interval"), exact=exact)
-    present, earlier = (_with_limits(one) for one in (figure, then))
-    if not exact and has_limits(present) and has_limits(earlier):
-        of_both = square_and_add(present, earlier)
+    both = _both_figures(gate, term, now, reference)
+    if isinstance(both, GateRecord):
+        return both
+    first, second = both.limits
+    change = both.now - both.then
+    limited = Limited(change, None, None, Message("since.no_interval"), exact=both.exact)
+    if not both.exact and has_limits(first) and has_limits(second):
+        of_both = square_and_add(first, second)
         limited = Limited(change, of_both.low, of_both.high)
     record = decide_by_limits(gate, limited, gate.limit)
-    values = {"now": figure.value, "then": then.value, "run": reference.spoken}
-    decimals = max(4, decimals_of([figure.value / 1000, then.value / 1000]))
-    told = [Message("gates.now_and_then", **values, decimals=decimals)]
-    if limited.low is not None:
-        told.append(Message("since.costs_from_limits"))
-    return replace(record, text=parts(record.text, *told))
+    from_limits = [] if limited.low is None else [Message("since.costs_from_limits")]
+    return replace(record, text=parts(record.text, both.told, *from_limits))
 
 
 def _against_multiple(gate: Gate, now: Present, reference: Reference) -> GateRecord:
@@ -149,36 +139,53 @@ def _against_multiple(gate: Gate, now: Present, reference: Reference) -> GateRec
         outcome = outcome_of(gate.comparator, 0.0, low=n - gate.limit * then_n, high=n - gate.limit * then_n)
         text = Message("gates.n_now_and_then", now=int(n), then=int(then_n), run=reference.spoken)
         return gate_record(gate, outcome, text, value=n / then_n if then_n else None)
-    term = gate.terms[0]
-    present = _figure(gate, term, now.results)
+    both = _both_figures(gate, gate.terms[0], now, reference)
+    if isinstance(both, GateRecord):
+        return both
+    first, second = both.limits
+    limits = ratio_limits(first, second) if has_limits(first) and has_limits(second) else None
+    if limits is None:
+        return gate_record(gate, "undecided", parts(Message("gates.no_ratio_then"), both.told))
+    low, high = limits[0], math.inf if limits[1] is None else limits[1]
+    ratio = both.now / both.then
+    outcome = outcome_of(gate.comparator, gate.limit, low=low, high=high)
+    text = parts(Message("gates.ratio", value=ratio, low=low, high=high), both.told)
+    if outcome == "undecided":
+        text = parts(text, Message("gates.both_answers"))
+    return gate_record(gate, outcome, text, value=ratio, low=low, high=limits[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Both:
+    """A figure of this run and of the earlier one, with the limits of each and the sentence about both."""
+
+    now: float
+    then: float
+    limits: tuple[PossibleLimits, PossibleLimits]
+    exact: bool
+    told: Message
+
+
+def _both_figures(gate: Gate, term: Term, now: Present, reference: Reference) -> _Both | GateRecord:
+    """Return a figure of both runs; a gate stays undecided where one of them has none."""
+    figure = _figure(gate, term, now.results)
     try:
         then = _figure(gate, term, results_of(reference.results))
     except UsageError:
         then = Limited(None, None, None)
-    if present.value is None or then.value is None:
-        missing = Message("reference.this") if present.value is None else reference.spoken
+    if figure.value is None or then.value is None:
+        missing = Message("reference.this") if figure.value is None else reference.spoken
         why = Message("since.no_cost", run=missing, metric=term.spelling, model=term.model)
         return gate_record(gate, "undecided", Message("gates.no_interval", why=why))
-    first, second = (_with_limits(figure) for figure in (present, then))
-    limits = None
-    if has_limits(first) and has_limits(second):
-        limits = ratio_limits((first[0], first[1], first[2]), (second[0], second[1], second[2]))
-    told = Message(
-        "gates.now_and_then",
-        now=present.value,
-        then=then.value,
-        run=reference.spoken,
-        decimals=max(4, decimals_of([present.value / 1000, then.value / 1000])),
+    values = {"now": figure.value, "then": then.value, "run": reference.spoken}
+    decimals = max(4, decimals_of([figure.value / 1000, then.value / 1000]))
+    return _Both(
+        figure.value,
+        then.value,
+        (_with_limits(figure), _with_limits(then)),
+        figure.exact and then.exact,
+        Message("gates.now_and_then", **values, decimals=decimals),
     )
-    if limits is None:
-        return gate_record(gate, "undecided", parts(Message("gates.no_ratio_then"), told))
-    low, high = limits[0], math.inf if limits[1] is None else limits[1]
-    ratio = present.value / then.value
-    outcome = outcome_of(gate.comparator, gate.limit, low=low, high=high)
-    text = parts(Message("gates.ratio", value=ratio, low=low, high=high), told)
-    if outcome == "undecided":
-        text = parts(text, Message("gates.both_answers"))
-    return gate_record(gate, outcome, text, value=ratio, low=low, high=limits[1])
 
 
 def _figure(gate: Gate, term: Term, results: Results) -> Limited:
@@ -190,7 +197,7 @@ def _figure(gate: Gate, term: Term, results: Results) -> Limited:
         return Limited(record.value, None, None)
     first = record.of_gates or record.intervals[0]
     if record.trials is None:
-        return Limited(record.value, first.low, first.high)
+        return Limited(*recorded_limits(asdict(replace(record, intervals=(first,)))))
     return Limited(
         record.value, *wilson_limits(round(record.value * record.trials), record.trials, first.level)
     )

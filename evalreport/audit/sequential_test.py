@@ -45,7 +45,7 @@ from evalreport.audit.run_values import (
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
-from evalreport.history.run_differences import ModelChange, Present, Reference, change_on_shared
+from evalreport.history.run_differences import ChangeLimits, ModelChange, Present, Reference, change_on_shared
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
@@ -238,18 +238,9 @@ def _this_look(look: int, change: HistoryRecord) -> AuditRecord:
 
 def _answer(question: str, look: int, change: HistoryRecord, *, test: str | None, alarm: bool) -> AuditRecord:
     """Return a record about a model with the other fields empty."""
-    empty = dict.fromkeys(
-        ("statistic", "p_value", "p_adjusted", "effect", "effect_size", "low", "high", "reason")
-    )
+    about = change.model
     return AuditRecord(
-        question=question,
-        about=change.model,
-        run=change.run,
-        look=look,
-        test=test,
-        alarm=alarm,
-        text=plain(""),
-        **empty,  # type: ignore[arg-type]
+        question=question, about=about, run=change.run, look=look, test=test, alarm=alarm, text=plain("")
     )
 
 
@@ -414,8 +405,7 @@ def _paired_change(
         value=change.value,
         reference_value=change.reference_value,
         difference=change.difference,
-        limits=(change.low, change.high),
-        method=change.interval_method,
+        limits=ChangeLimits(change.low, change.high, change.interval_method),
         test=change.test,
         p_value=change.p_value,
         how=change.text,
@@ -425,13 +415,7 @@ def _paired_change(
 
 
 def _series(
-    now: Present,
-    past: Past,
-    new: NewExamples,
-    change: HistoryRecord,
-    quantity: Quantity,
-    *,
-    same: bool,
+    now: Present, past: Past, new: NewExamples, change: HistoryRecord, quantity: Quantity, *, same: bool
 ) -> Series | Text:
     """Collect a model's values on new examples, or return the reason why there are none."""
     if change.value is None and change.reason is not None:
@@ -475,10 +459,7 @@ AcceptedRun = tuple[Predictions, Mask, Mask]
 
 
 def accepted_runs(
-    now: Present,
-    past: Past,
-    new: NewExamples,
-    within: Callable[[Predictions], Mask | None] | None = None,
+    now: Present, past: Past, new: NewExamples, within: Callable[[Predictions], Mask | None] | None = None
 ) -> list[AcceptedRun]:
     """Return the accepted runs of the same task whose predictions are kept, with the rows that count.
 
@@ -577,12 +558,7 @@ def _exact(accepted: Sequence[Measured], today: Measured, *, rise: bool) -> floa
 
 
 def _against_accepted(
-    now: Present,
-    look: int,
-    change: HistoryRecord,
-    quantity: Quantity,
-    series: Series,
-    spending: Spending,
+    now: Present, look: int, change: HistoryRecord, quantity: Quantity, series: Series, spending: Spending
 ) -> AuditRecord:
     """Compare this run's value with the accepted ones, and the values since with them."""
     one = (
@@ -823,12 +799,7 @@ def _newest_error(series: Series) -> float:
 
 
 def _evidence(
-    now: Present,
-    past: Past,
-    look: int,
-    change: HistoryRecord,
-    quantity: Quantity,
-    series: Series | Text,
+    now: Present, past: Past, look: int, change: HistoryRecord, quantity: Quantity, series: Series | Text
 ) -> EvidenceRecord:
     """Return the record of a model's values on new examples."""
     plain = EvidenceRecord(

@@ -439,11 +439,7 @@ def write_site(
     return Site(folder / PAGE, len(audits), sum(audit.digest in known for audit in audits), tuple(damaged))
 
 
-def _page(
-    found: Sequence[Timeline],
-    links: Mapping[int, tuple[str, str]],
-    templates: Path | None,
-) -> bytes:
+def _page(found: Sequence[Timeline], links: Mapping[int, tuple[str, str]], templates: Path | None) -> bytes:
     """Return the page, made in a limited process if there are templates of the user."""
     if templates is None:
         return _encoded(found, links, templates)

@@ -197,7 +197,7 @@ def _sums_of_draws(p: Floats, columns: Floats, generator: np.random.Generator) -
     """Return the sums of each column (n,) over the events of each draw, (DRAWS,) each.
 
     Beyond ``MOST_CELLS`` events are points of a Poisson process whose rate in each example is -log(1 - p). An example
-    has an event where it has at least one point: exactly Bernoulli(p), at the cost of the events alone.
+    has an event where it has at least one point: exactly Bernoulli(p), in the time of the events alone.
     """
     n = len(p)
     if DRAWS * n <= MOST_CELLS:

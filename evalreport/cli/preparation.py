@@ -322,12 +322,7 @@ def template_files() -> dict[str, bytes]:
 @click.option("--pairs", type=click.IntRange(min=1), default=1, show_default=True, metavar="M",
               help="Comparisons that are corrected together (α is divided by M).")  # fmt: skip
 def plan_command(
-    *,
-    confidence: float,
-    pairs: int,
-    expected: tuple[float, ...],
-    results: Path | None,
-    **assumed: Any,
+    *, confidence: float, pairs: int, expected: tuple[float, ...], results: Path | None, **assumed: Any
 ) -> int:
     """Print the answers to a question of planning; the help text is HELP."""
     if len(expected) > 2:

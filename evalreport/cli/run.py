@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalreport.cli import (
-    Level,
-    State,
-    clean,
-    progress_bar,
-    say,
-    say_found,
-    say_warnings,
-    tell,
-)
+from evalreport.cli import Level, State, clean, progress_bar, say, say_found, say_warnings, tell
 from evalreport.cli.configuration import (
     Grouped,
     Settings,

@@ -9,14 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from evalreport.comparisons.example_tests import ranked_blocks
-from evalreport.comparisons.registry import (
-    TESTS,
-    Outcome,
-    Pair,
-    Ranked,
-    comparison_test,
-    probability,
-)
+from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked, comparison_test, probability
 from evalreport.engine.distributions import chi2_tail, f_tail, t_tail
 from evalreport.engine.draws import stream
 from evalreport.engine.ranks import equal_in_rows, mid_ranks_of_rows

@@ -71,6 +71,22 @@ class PairedRecalls:
     examples: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class LabelPairs:
+    """Two models' labels on the same examples; ``trials`` and ``recalls`` are None for metrics that have none."""
+
+    cells: Cells
+    trials: PairedTrials | None
+    recalls: PairedRecalls | None
+
+
+def label_pairs(quantity: Quantity, predictions: Predictions, cells: Cells) -> LabelPairs:
+    """Count two models' labels as the closed-form tests of a metric need them."""
+    return LabelPairs(
+        cells, paired_trials(quantity, predictions, cells), paired_recalls(quantity, predictions, cells)
+    )
+
+
 def paired_trials(quantity: Quantity, predictions: Predictions, cells: Cells) -> PairedTrials | None:
     """Count the trials of a share of one class, of F1 (its Jaccard index) or of what accuracy decides; None for others.
 

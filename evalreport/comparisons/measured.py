@@ -12,51 +12,25 @@ from evalreport.texts import Message, parts
 
 Rates = Mapping[str, float]
 
+LEARNERS = ("naive Bayes", "tree", "1-NN", "stump")
+_RATES = {
+    ("cross-validation", "corrected_resampled_t"): (0.006, 0.03, 0.033, 0.099),
+    ("cross-validation", "cv_paired_t"): (0.049, 0.115, 0.135, 0.255),
+    ("cross-validation", "wilcoxon"): (0.041, 0.097, 0.117, 0.225),
+    ("cross-validation", "mcnemar_midp"): (0.059, 0.131, 0.145, 0.25),
+    ("repeated cross-validation", "corrected_resampled_t"): (0.039, 0.036, 0.106, 0.196),
+    ("repeated cross-validation", "cv_paired_t"): (0.542, 0.561, 0.638, 0.701),
+    ("repeated cross-validation", "wilcoxon"): (0.532, 0.556, 0.633, 0.69),
+    ("repeated-holdout", "corrected_resampled_t"): (0.04, 0.014, 0.074, 0.046),
+    ("repeated-holdout", "cv_paired_t"): (0.6, 0.509, 0.675, 0.589),
+    ("repeated-holdout", "wilcoxon"): (0.59, 0.514, 0.658, 0.583),
+    ("5x2cv", "5x2cv_f"): (0.044, 0.06, 0.142, 0.071),
+    ("5x2cv", "5x2cv_t"): (0.041, 0.056, 0.115, 0.069),
+    ("5x2cv", "corrected_resampled_t"): (0.021, 0.006, 0.037, 0.016),
+    ("test-set", "mcnemar_midp"): (0.047, 0.076, 0.075, 0.06),
+}
 MEASURED: Mapping[tuple[str, str], Rates] = {
-    ("cross-validation", "corrected_resampled_t"): {
-        "naive Bayes": 0.006,
-        "tree": 0.03,
-        "1-NN": 0.033,
-        "stump": 0.099,
-    },
-    ("cross-validation", "cv_paired_t"): {"naive Bayes": 0.049, "tree": 0.115, "1-NN": 0.135, "stump": 0.255},
-    ("cross-validation", "wilcoxon"): {"naive Bayes": 0.041, "tree": 0.097, "1-NN": 0.117, "stump": 0.225},
-    ("cross-validation", "mcnemar_midp"): {
-        "naive Bayes": 0.059,
-        "tree": 0.131,
-        "1-NN": 0.145,
-        "stump": 0.25,
-    },
-    ("repeated cross-validation", "corrected_resampled_t"): {
-        "naive Bayes": 0.039,
-        "tree": 0.036,
-        "1-NN": 0.106,
-        "stump": 0.196,
-    },
-    ("repeated cross-validation", "cv_paired_t"): {
-        "naive Bayes": 0.542,
-        "tree": 0.561,
-        "1-NN": 0.638,
-        "stump": 0.701,
-    },
-    ("repeated cross-validation", "wilcoxon"): {
-        "naive Bayes": 0.532,
-        "tree": 0.556,
-        "1-NN": 0.633,
-        "stump": 0.69,
-    },
-    ("repeated-holdout", "corrected_resampled_t"): {
-        "naive Bayes": 0.04,
-        "tree": 0.014,
-        "1-NN": 0.074,
-        "stump": 0.046,
-    },
-    ("repeated-holdout", "cv_paired_t"): {"naive Bayes": 0.6, "tree": 0.509, "1-NN": 0.675, "stump": 0.589},
-    ("repeated-holdout", "wilcoxon"): {"naive Bayes": 0.59, "tree": 0.514, "1-NN": 0.658, "stump": 0.583},
-    ("5x2cv", "5x2cv_f"): {"naive Bayes": 0.044, "tree": 0.06, "1-NN": 0.142, "stump": 0.071},
-    ("5x2cv", "5x2cv_t"): {"naive Bayes": 0.041, "tree": 0.056, "1-NN": 0.115, "stump": 0.069},
-    ("5x2cv", "corrected_resampled_t"): {"naive Bayes": 0.021, "tree": 0.006, "1-NN": 0.037, "stump": 0.016},
-    ("test-set", "mcnemar_midp"): {"naive Bayes": 0.047, "tree": 0.076, "1-NN": 0.075, "stump": 0.06},
+    key: dict(zip(LEARNERS, rates, strict=True)) for key, rates in _RATES.items()
 }
 """(layout, test) -> rejection rate at 0.05 by learner."""
 

@@ -12,10 +12,9 @@ import numpy as np
 
 from evalreport.comparisons import measured, test_needs, test_selection
 from evalreport.comparisons.fits import by_example, ranked_models
-from evalreport.comparisons.label_pairs import PairedTrials, paired_recalls, paired_trials
+from evalreport.comparisons.label_pairs import LabelPairs, label_pairs
 from evalreport.comparisons.permutation import swapped_pair
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked, Swapped
-from evalreport.engine.counts import Cells
 from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, IntervalMethod, limits, resolved
 from evalreport.intervals.calibration import described_difference
@@ -185,8 +184,8 @@ def _pair(
     one_task = "one_task" in first.sampling.meets
     examples = by_example(sample, models, quantity) if one_task else None
     labels = sample.labels(models) if first.metric.needs == "labels" else None
-    trials = None if labels is None else paired_trials(quantity, sample.predictions, labels)
-    delta = with_evidence(sample, paired_difference(first, second), examples, labels, trials)
+    counted = None if labels is None else label_pairs(quantity, sample.predictions, labels)
+    delta = with_evidence(sample, paired_difference(first, second), examples, counted)
     if isinstance(delta, Message):
         return delta
     return Pair(
@@ -194,9 +193,7 @@ def _pair(
         b=second,
         difference=delta,
         by_example=examples if examples is not None else _squared_errors(sample, models, quantity),
-        labels=labels,
-        trials=trials,
-        recalls=None if labels is None else paired_recalls(quantity, sample.predictions, labels),
+        labels=counted,
         swapped=swapped,
         design=sample.predictions.design,
         ranking=ranking,
@@ -208,19 +205,14 @@ def _pair(
 
 
 def with_evidence(
-    sample: Sample,
-    delta: Difference,
-    examples: CountedRows | None,
-    labels: Cells | None,
-    trials: PairedTrials | None,
+    sample: Sample, delta: Difference, examples: CountedRows | None, labels: LabelPairs | None
 ) -> Difference | Message:
     """Return a difference with the counts or rows that its intervals and tests rest on; why it has none beside a judge.
 
     Parameters
     ----------
-    examples, labels, trials
-        Both models' values (m, 2) whose means are compared, their labels, and the trials of a share that these count;
-        None where there are none.
+    examples, labels
+        Both models' values (m, 2) whose means are compared, and their labels; None where there are none.
     """
     if isinstance(delta.a.evidence, Judged):
         return judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
@@ -229,8 +221,9 @@ def with_evidence(
     if examples is not None:
         return replace(delta, evidence=_of_examples(delta, examples))
     if labels is not None:
+        trials = labels.trials
         within_class = trials.agreement if trials is not None and trials.of_value else None
-        return replace(delta, evidence=PairedLabels(labels, within_class))
+        return replace(delta, evidence=PairedLabels(labels.cells, within_class))
     return delta
 
 
@@ -443,20 +436,15 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         b=comparison.b,
         **comparison.quantity.fields,
         test=test,
-        statistic=outcome.statistic,
-        df=outcome.df,
-        p_value=outcome.p_value,
+        **outcome.fields,
         difference=None if pair is None else tested_difference(pair, test),
         level=options.confidence,
         low=None if interval is None else interval.low,
         high=None if interval is None else interval.high,
         interval_method=None if interval is None else interval.method,
-        effect=outcome.effect,
-        effect_size=outcome.effect_size,
         recommended=leading,
         caution=parts(EXPLORATORY, known) if known else EXPLORATORY,
         reason=outcome.reason or _floor(outcome, options) or _why_none(pair, interval),
-        details=outcome.details,
     )
 
 
@@ -543,13 +531,12 @@ def _independent_pair(
     lacking = why_not(first, second)
     if lacking is not None:
         return lacking
-    independent = options.join == "independent"
+    subtract = unpaired_difference if options.join == "independent" else paired_difference
     return Pair(
         a=first,
         b=second,
-        difference=unpaired_difference(first, second) if independent else paired_difference(first, second),
+        difference=subtract(first, second),
         design=samples[a].predictions.design,
-        independent=independent,
         greater_is_better=greater_is_better(quantity, lower_is_better=options.lower_is_better),
         margin=options.margin,
         seed=options.seed,

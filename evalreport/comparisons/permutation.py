@@ -144,9 +144,8 @@ def _of_labels(sample: Sample, models: tuple[str, str], quantity: Quantity) -> K
     # In the canonical order of their classes: neither the classes' names nor the models' order moves a draw.
     rank = class_ranks(tables.cells)
     of_rank = np.argsort(rank)
-    weight = np.ones(len(cells.counts)) if cells.weight is None else cells.weight
     labels = np.sort(rank[cells.predicted.astype(np.int64)], axis=0)
-    keys = np.column_stack([rank[cells.true.astype(np.int64)], labels[0], labels[1], weight])
+    keys = np.column_stack([rank[cells.true.astype(np.int64)], labels[0], labels[1], cells.weights])
     rows, kind = np.unique(keys, axis=0, return_inverse=True)
     times = np.bincount(kind.ravel(), weights=cells.counts).astype(np.int64)
     true, low, high = (of_rank[rows[:, j].astype(np.int64)].astype(np.int32) for j in range(3))
@@ -327,8 +326,8 @@ def permutation(pair: Pair) -> Outcome:
         statistic = float(_studentised(np.array([value]), np.array([robust.error]), scale)[0])
         ratios = np.abs(_studentised(swapped.differences, swapped.errors, scale))
         extreme = ratios >= abs(statistic) * (1 - NEARLY)
-    if swapped.weights is not None:
-        p = float(swapped.weights[extreme].sum())
+    if swapped.probabilities is not None:
+        p = float(swapped.probabilities[extreme].sum())
     else:
         p = (int(extreme.sum()) + 1) / (len(extreme) + 1)
     details = {"discordant": float(swapped.discordant)}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
-from evalreport.comparisons.label_pairs import PairedRecalls, PairedTrials
-from evalreport.engine.counts import Cells
+from evalreport.comparisons.label_pairs import LabelPairs, PairedRecalls, PairedTrials
 from evalreport.intervals import INTERVALS, recommended, resolved
 from evalreport.intervals.registry import missing
 from evalreport.metrics.counted_rows import MOST_EXPANDED, CountedRows, TooManyRowsError
@@ -107,7 +106,7 @@ class Swapped:
     errors
         (m,) the standard error of each; None where the difference itself is the statistic (a mean over examples, or
         a metric without influence values).
-    weights
+    probabilities
         (m,) probabilities of the swaps; None: equally likely draws of a Monte Carlo sample.
     discordant
         How many units change the difference when they are swapped.
@@ -115,7 +114,7 @@ class Swapped:
 
     differences: Floats
     errors: Floats | None
-    weights: Floats | None
+    probabilities: Floats | None
     discordant: int
 
 
@@ -131,19 +130,13 @@ class Pair:
         Both models' values where the quantity is their mean, (m, 2); examples that are alike share a row, with their
         count. ``losses`` has one row an example.
     labels
-        Of a metric of labels: how many examples (``counts``, (u,)) have each truth (``true``) and each answer of the
-        two models (``predicted``, (2, u)). None where examples weigh differently, come in clusters or were predicted
-        by several fits.
-    trials
-        Of labels as well: the trials of a share of one class; None for other metrics.
-    recalls
-        Of labels as well: the recalls by class of a metric that is a function of their mean; None for others.
+        Of a metric of labels: the counts of both models' answers, with the trials of a share of one class and the
+        recalls of a metric that is a function of their mean. None where examples weigh differently, come in clusters
+        or were predicted by several fits.
     swapped
         Computes the differences after whole rows were swapped between the models; None where they cannot be.
     design
         How the predictions were made.
-    independent
-        Whether each model has a test set of its own.
     ranking
         Ranks all models on the same blocks, which only few tests need.
     greater_is_better
@@ -158,17 +151,29 @@ class Pair:
     b: Estimate
     difference: Difference
     by_example: CountedRows | None = None
-    labels: Cells | None = None
-    trials: PairedTrials | None = None
-    recalls: PairedRecalls | None = None
+    labels: LabelPairs | None = None
     swapped: Callable[[], Swapped | None] | None = None
     design: str = "test-set"
-    independent: bool = False
     ranking: Callable[[], Ranked | None] = lambda: None
     greater_is_better: bool = True
     margin: float | None = None
     seed: int = 0
     horizon: int = 1
+
+    @property
+    def independent(self) -> bool:
+        """Whether each model has a test set of its own."""
+        return self.difference.sampling.two_sets
+
+    @property
+    def trials(self) -> PairedTrials | None:
+        """The trials of a share of one class; None for other metrics."""
+        return None if self.labels is None else self.labels.trials
+
+    @property
+    def recalls(self) -> PairedRecalls | None:
+        """The recalls by class of a metric that is a function of their mean; None for others."""
+        return None if self.labels is None else self.labels.recalls
 
     @cached_property
     def of_examples(self) -> Difference:
@@ -233,6 +238,25 @@ class Outcome:
     effect_size: float | None = None
     reason: Text | None = None
     details: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> OutcomeFields:
+        """What a record of it says, beside the reason."""
+        return {
+            "statistic": self.statistic, "df": self.df, "p_value": self.p_value,
+            "effect": self.effect, "effect_size": self.effect_size, "details": self.details,
+        }  # fmt: skip
+
+
+class OutcomeFields(TypedDict):
+    """The fields that an outcome shares with the record of a comparison."""
+
+    statistic: float | None
+    df: float | None
+    p_value: float | None
+    effect: str | None
+    effect_size: float | None
+    details: Mapping[str, float]
 
 
 Function = Callable[..., Outcome]

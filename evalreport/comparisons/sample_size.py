@@ -145,7 +145,11 @@ def _smallest(enough: Callable[[int], bool], least: int = 1) -> int:
         high *= 2
         if high > MOST_EXAMPLES:
             raise UsageError(TOO_MANY)
-    low = max(least - 1, high // 2)
+    return least_enough(enough, max(least - 1, high // 2), high)
+
+
+def least_enough(enough: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the smallest whole number that is enough, above one that is not and up to one that is."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)

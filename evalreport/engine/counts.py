@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -27,6 +27,25 @@ class Counts(NamedTuple):
     fp: Array
     fn: Array
     tn: Array
+
+
+def numbered(columns: Iterable[Array]) -> npt.NDArray[np.int64]:
+    """Number rows by the distinct combinations of their values in some columns (n,), in the order of these values.
+
+    Examples
+    --------
+    >>> numbered([np.array([5, 5, 2]), np.array([0.5, 0.1, 0.1])]).tolist()
+    [2, 1, 0]
+    """
+    packed: npt.NDArray[np.int64] | None = None
+    for column in columns:
+        codes = np.unique(column, return_inverse=True)[1].ravel().astype(np.int64)
+        if packed is not None:
+            codes += packed * (int(codes.max(initial=0)) + 1)
+            codes = np.unique(codes, return_inverse=True)[1].ravel().astype(np.int64)
+        packed = codes
+    assert packed is not None
+    return packed
 
 
 MOST_CODES = 1 << 22
@@ -55,9 +74,14 @@ class Cells:
     weight: Floats | None = None
 
     @property
+    def weights(self) -> Floats:
+        """What each example of a cell weighs, (u,); ones where all weigh the same."""
+        return np.ones(len(self.counts)) if self.weight is None else self.weight
+
+    @property
     def weighed(self) -> Floats:
         """Summed weights of the examples in each cell, (u,)."""
-        return self.counts if self.weight is None else self.counts * self.weight
+        return self.counts * self.weights
 
 
 EXAMPLES_A_CELL = 8

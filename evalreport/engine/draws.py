@@ -62,7 +62,7 @@ def blocks(n_resamples: int, n_units: int) -> Iterator[tuple[int, int]]:
 def bootstrap_cells(counts: Floats, n_resamples: int, *, seed: int) -> Iterator[Floats]:
     """Yield blocks of bootstrap weights of distinct cells: multinomial(n, counts / n).
 
-    Drawing cells is the same as drawing rows and counting them, at a cost that does not depend on n.
+    Drawing cells is the same as drawing rows and counting them, in a time that does not depend on n.
 
     Parameters
     ----------

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from evalreport.errors import UsageError
-from evalreport.gates.conditions import Gate, Term, cost_of, parse
+from evalreport.gates.conditions import Gate, Term, cost_of, parsed
 from evalreport.gates.outcomes import quantity_of, slice_of
+from evalreport.gates.ratios import samples_within
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
@@ -17,7 +15,6 @@ from evalreport.predictions.slicing import Division
 from evalreport.predictions.table import Predictions
 from evalreport.questions.ranks.chosen import chosen_value, level_among
 from evalreport.questions.ranks.records import ChosenValueRecord
-from evalreport.questions.slices.slice_estimates import sampled_alone
 from evalreport.schema.metrics import Slice
 from evalreport.schema.results import Results
 
@@ -39,11 +36,7 @@ def chosen_values(
         asked[quantity, within] = None
     values = []
     for quantity, within in asked:
-        own: Sequence[Sample] = samples
-        if within is not None:
-            division = next(d for d in divisions if d.column == within.column)
-            rows = np.flatnonzero(division.codes == division.values.index(within.value))
-            own = sampled_alone(predictions, rows, [quantity], options)
+        own = samples_within(within, quantity, samples, predictions, divisions, options)
         if any((leader, quantity) in sample.estimates for sample in own):
             values.append(chosen_value(own, leader, quantity, level, within=within))
     return tuple(values)
@@ -52,11 +45,7 @@ def chosen_values(
 def _terms(results: Results, options: Options) -> Iterator[tuple[Gate, Term]]:
     """Yield each gate on the leader against a number, with its term."""
     assert results.chosen is not None
-    for text in options.gates:
-        try:
-            gate = parse(text, models=results.models)
-        except UsageError:
-            continue  # the gate's decision reports the error
+    for gate in parsed(options.gates, results.models):
         if len(gate.terms) != 1 or gate.reference is not None or gate.every_night:
             continue
         (term,) = gate.terms

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -201,6 +201,15 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     if any(term.best for term in gate.terms):
         _check_best(gate)
     return gate
+
+
+def parsed(expressions: Sequence[str], models: Sequence[str]) -> Iterator[Gate]:
+    """Yield the gates that can be read; the decision of each other one reports its error."""
+    for text in expressions:
+        try:
+            yield parse(text, models=models)
+        except UsageError:
+            continue
 
 
 def _parsed(text: str, known: Sequence[str]) -> Gate:

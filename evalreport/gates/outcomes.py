@@ -25,12 +25,7 @@ from evalreport.extensions import files_of_rooms
 from evalreport.gates.conditions import OF_AUDITS, Gate, Term, parse, wrong
 from evalreport.gates.deciding import Limited, decide_by_limits, gate_record, outcome_of
 from evalreport.intervals import INTERVALS
-from evalreport.intervals.proportions import (
-    clopper_pearson_limits,
-    quantile,
-    tango_limits,
-    wilson_limits,
-)
+from evalreport.intervals.proportions import clopper_pearson_limits, quantile, tango_limits, wilson_limits
 from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
@@ -253,9 +248,7 @@ def _decide_ratio_of_models(gate: Gate, results: Results) -> GateRecord:
     first, second = gate.terms
     if gate.limit <= 0:
         raise wrong(gate.text, second.metric_at, "a ratio is held against a number above 0")
-    for term in gate.terms:
-        metric_record(gate, term, results)
-    quantity, within = quantity_of(gate, first, results), slice_of(gate, first, results)
+    quantity, within = place_of_pair(gate, results)
     for row in results.metric_ratios:
         if (row.a, row.b, row.slice) == (first.model, second.model, within) and Quantity.of(row) == quantity:
             return decide_by_limits(gate, Limited(row.ratio, row.low, row.high, row.reason), gate.limit)
@@ -367,6 +360,13 @@ def metric_record(gate: Gate, term: Term, results: Results) -> MetricRecord:
     )
 
 
+def place_of_pair(gate: Gate, results: Results) -> tuple[Quantity, Slice | None]:
+    """Return the metric and the slice of a gate on two models; refuse one that has no value of a model."""
+    for term in gate.terms:
+        metric_record(gate, term, results)
+    return quantity_of(gate, gate.terms[0], results), slice_of(gate, gate.terms[0], results)
+
+
 def slice_of(gate: Gate, term: Term, results: Results) -> Slice | None:
     """Find the slice that a gate is about; two columns in either order."""
     if not term.slices:
@@ -399,9 +399,7 @@ def _joined(values: Sequence[str]) -> tuple[str, ...]:
 def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, int]:
     """Find the recommended comparison of the two models, and 1 or -1 for its orientation."""
     first, second = gate.terms
-    for term in gate.terms:
-        metric_record(gate, term, results)
-    wanted, within = quantity_of(gate, first, results), slice_of(gate, first, results)
+    wanted, within = place_of_pair(gate, results)
     pair = {first.model, second.model}
     rows = [
         row for row in results.comparisons if row.leads and {row.a, row.b} == pair and row.slice == within

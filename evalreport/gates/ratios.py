@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from evalreport.comparisons.pairs import compare, why_not
-from evalreport.errors import UsageError
-from evalreport.gates.conditions import Gate, parse
-from evalreport.gates.outcomes import SAME_COUNT, metric_record, quantity_of, slice_of
+from evalreport.gates.conditions import parsed
+from evalreport.gates.outcomes import SAME_COUNT, place_of_pair
 from evalreport.intervals.proportions import paired_ratio_limits
 from evalreport.intervals.registry import Bounds
 from evalreport.intervals.student import around
@@ -25,7 +24,7 @@ from evalreport.predictions.slicing import Division
 from evalreport.predictions.table import Predictions
 from evalreport.questions.slices.group_ratios import not_ruled_out
 from evalreport.questions.slices.slice_estimates import sampled_alone
-from evalreport.schema.metrics import MetricRatioRecord
+from evalreport.schema.metrics import MetricRatioRecord, Slice
 from evalreport.schema.results import Results
 from evalreport.texts import Message
 
@@ -46,33 +45,35 @@ def ratio_records(
     UsageError
         A gate about a metric or slice that the results do not hold.
     """
-    asked = [gate for gate in _gates(options, results.models) if gate.of_models]
     ratios: dict[tuple[object, ...], MetricRatioRecord] = {}
-    for gate in asked:
+    for gate in parsed(options.gates, results.models):
+        if not gate.of_models:
+            continue
         first, second = gate.terms
-        for term in gate.terms:
-            metric_record(gate, term, results)
-        quantity, within = quantity_of(gate, first, results), slice_of(gate, first, results)
+        quantity, within = place_of_pair(gate, results)
         key = (first.model, second.model, quantity, within)
         if key in ratios:
             continue
-        if within is None:
-            own = tuple(samples)
-        else:
-            division = next(d for d in divisions if d.column == within.column)
-            rows = np.flatnonzero(division.codes == division.values.index(within.value))
-            own = sampled_alone(predictions, rows, [quantity], options)
+        own = samples_within(within, quantity, samples, predictions, divisions, options)
         record = _record(own, (first.model, second.model), quantity, options, predictions.design)
         ratios[key] = replace(record, slice=within)
     return tuple(ratios.values())
 
 
-def _gates(options: Options, models: Sequence[str]) -> Iterator[Gate]:
-    for text in options.gates:
-        try:
-            yield parse(text, models=models)
-        except UsageError:
-            continue  # the gate's decision reports the error
+def samples_within(
+    within: Slice | None,
+    quantity: Quantity,
+    samples: Sequence[Sample],
+    predictions: Predictions,
+    divisions: Sequence[Division],
+    options: Options,
+) -> Sequence[Sample]:
+    """Return the samples of a slice that estimate one quantity; without a slice those of all examples."""
+    if within is None:
+        return samples
+    division = next(d for d in divisions if d.column == within.column)
+    rows = np.flatnonzero(division.codes == division.values.index(within.value))
+    return sampled_alone(predictions, rows, [quantity], options)
 
 
 def _record(
@@ -83,9 +84,7 @@ def _record(
     return MetricRatioRecord(
         a=pair[0],
         b=pair[1],
-        metric=quantity.metric,
-        average=quantity.average,
-        label=quantity.label,
+        **quantity.fields,
         ratio=None if np.isnan(a.value) or np.isnan(b.value) or b.value == 0 else float(a.value / b.value),
         low=bounds.low,
         high=bounds.high,

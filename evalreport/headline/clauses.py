@@ -6,14 +6,7 @@ import math
 from collections.abc import Mapping
 
 from evalreport.headline.degenerate import differ, labels_are_given
-from evalreport.headline.facts import (
-    Facts,
-    Limited,
-    Pair,
-    number_of,
-    rows_on,
-    values_beside,
-)
+from evalreport.headline.facts import Facts, Limited, Pair, number_of, rows_on, values_beside
 from evalreport.headline.lead import MOST_NAMES, OF_RUNS, Lead
 from evalreport.headline.models import values_are_shown
 from evalreport.metrics.registry import Quantity

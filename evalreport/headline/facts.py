@@ -40,6 +40,12 @@ class Limited:
         """Half the width of the interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
+    def as_change(self) -> Message:
+        """Return a change in words, with its limits where it has any."""
+        if self.low is None or self.high is None:
+            return Message("headline.change_alone", value=self.value, half=None)
+        return Message("headline.change", value=self.value, limits=(self.low, self.high), half=self.half)
+
     def holds(self, value: float) -> bool:
         """Say whether the interval holds a value; without an interval it does not."""
         return self.low is not None and self.high is not None and self.low <= value <= self.high

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evalreport.headline.facts import (
-    Facts,
-    Limited,
-    Pair,
-    add_up,
-    amount,
-    number_of,
-    values_beside,
-)
+from evalreport.headline.facts import Facts, Limited, Pair, add_up, amount, number_of, values_beside
 from evalreport.headline.lead import (
     MOST_NAMES,
     OF_ALGORITHMS,

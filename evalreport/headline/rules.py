@@ -233,8 +233,7 @@ def _gate_words(facts: Facts, what: str) -> str | Message:
         for spelled in (f"{model}.", f'"{model}".'):
             rest = what.removeprefix(spelled)
             if rest != what:
-                known = [Quantity.of(r) for r in facts.results.metrics if r.slice is None]
-                exact = next((q for q in known if rest in (q.spelled, q.metric)), None)
+                exact = _metric_called(facts, rest)
                 if exact is not None:
                     return Message(
                         "headline.models_metric", model=facts.name(model), metric=facts.words(exact)
@@ -242,11 +241,15 @@ def _gate_words(facts: Facts, what: str) -> str | Message:
     leader = leader_of(facts.results)
     if what.startswith(f"{BEST}.") and leader is not None:
         rest = what.removeprefix(f"{BEST}.")
-        quantities = (Quantity.of(r) for r in facts.results.metrics if r.slice is None)
-        exact = next((q for q in quantities if rest in (q.spelled, q.metric)), None)
+        exact = _metric_called(facts, rest)
         if exact is not None:
             return Message("headline.best_metric", model=facts.name(leader), metric=facts.words(exact))
     return visible(what)
+
+
+def _metric_called(facts: Facts, name: str) -> Quantity | None:
+    quantities = (Quantity.of(r) for r in facts.results.metrics if r.slice is None)
+    return next((q for q in quantities if name in (q.spelled, q.metric)), None)
 
 
 # --- audits
@@ -290,11 +293,9 @@ def _fell_in(facts: Facts, record: AuditRecord) -> Message:
         "model": facts.name(model),
         "place": visible(place.replace(" = ", " ")),
         "metric": facts.words(primary),
-        "change": Message(
-            "headline.change", value=change.value, limits=(change.low, change.high), half=change.half
-        )
-        if change.low is not None and change.high is not None
-        else Message("headline.value", value=change.value, half=None),
+        "change": Message("headline.value", value=change.value, half=None)
+        if change.half is None
+        else change.as_change(),
     }
     if params is None:
         return Message("headline.slice_fell_by", **known)
@@ -345,13 +346,7 @@ def _change(facts: Facts, record: HistoryRecord) -> dict[str, object]:
     change = Limited(record.difference, record.low, record.high)
     now = number_of(record.value or 0.0, change)
     then = number_of(record.reference_value or 0.0, change)
-    if change.low is None or change.high is None:
-        shown = Message("headline.change_alone", value=change.value, half=None)
-    else:
-        shown = Message(
-            "headline.change", value=change.value, limits=(change.low, change.high), half=change.half
-        )
-    return {"metric": facts.words(primary), "now": now, "then": then, "change": shown}
+    return {"metric": facts.words(primary), "now": now, "then": then, "change": change.as_change()}
 
 
 def _unusual(facts: Facts, direction: int) -> list[str]:
@@ -403,10 +398,7 @@ def _data_fact(facts: Facts, *, rows: bool = True, group: str = "data") -> Messa
         return Message("headline.rows", n=facts.results.n, then=then)
     if gone and new:
         return Message(
-            "headline.new_and_gone",
-            new=facts.names(new),
-            n=len(new),
-            gone=tuple(map(visible, gone)),
+            "headline.new_and_gone", new=facts.names(new), n=len(new), gone=tuple(map(visible, gone))
         )
     if gone:
         return Message("headline.gone", models=tuple(map(visible, gone)), n=len(gone))

@@ -135,12 +135,9 @@ def _clause(runs: TwoRuns, about: str | None) -> Message | None:
 
 def _values(runs: TwoRuns, change: RunChange) -> dict[str, object]:
     by = change.difference or Limited((change.new or 0.0) - (change.old or 0.0))
-    if by.low is None or by.high is None:
-        shown = Message("headline.change_alone", value=by.value, half=None)
-    else:
-        shown = Message("headline.change", value=by.value, limits=(by.low, by.high), half=by.half)
     return {
-        "model": visible(change.model), "metric": runs.metric, "change": shown, "examples": runs.n, "n": runs.n,
+        "model": visible(change.model), "metric": runs.metric, "change": by.as_change(),
+        "examples": runs.n, "n": runs.n,
         "now": number_of(change.new or 0.0, by), "then": number_of(change.old or 0.0, by),
     }  # fmt: skip
 

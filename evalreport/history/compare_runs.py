@@ -27,7 +27,9 @@ from evalreport.history.run_differences import (
     change_since,
     has_limits,
     quantity_of,
+    recorded_limits,
     square_and_add,
+    value_and_limits,
 )
 from evalreport.history.store import Run
 from evalreport.loading.counts import require_examples
@@ -101,7 +103,7 @@ class ValueChange:
             "difference": change.difference,
             "low": change.low,
             "high": change.high,
-            "method": change.method,
+            "method": change.limits.method,
             "test": change.test,
             "p_value": change.p_value,
             "p_adjusted": self.p_adjusted,
@@ -140,10 +142,10 @@ def _value_change(
     same
         Whether the model's predictions are the same in both runs.
     """
-    old, new = _value_and_limits(then), _value_and_limits(now)
+    old, new = value_and_limits(then), value_and_limits(now)
     spelled = quantity_of(now).spelled
     primary = spelled == _shown_metric(after)
-    change = _change(new, old, why_not=why_not, same=same)
+    change = _change(recorded_limits(now), recorded_limits(then), why_not=why_not, same=same)
     judgement: Judgement | None = None
     if why_not is not None:
         judgement = "not comparable"
@@ -237,11 +239,6 @@ def _identity(row: JsonObject) -> tuple[object, ...]:
 def _within(row: JsonObject) -> str | None:
     part = row["slice"]
     return None if part is None else f"{part['column']}={part['value']}"
-
-
-def _value_and_limits(row: JsonObject) -> PossibleLimits:
-    first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
-    return row["value"], first["low"], first["high"]
 
 
 def greater_in(row: JsonObject, content: JsonObject) -> bool:
@@ -459,11 +456,7 @@ def _loaded_from(recorded: Recorded, folder: Path) -> tuple[Options, Predictions
         )
     options = recorded_options(recorded.content, folder)
     loaded = load(recorded_files(recorded.content["inputs"], folder, options.truth), options=options)
-    require_examples(
-        loaded,
-        say("needs_examples.compare_runs"),
-        say("needs_examples.leave_inputs_out"),
-    )
+    require_examples(loaded, say("needs_examples.compare_runs"), say("needs_examples.leave_inputs_out"))
     return directed(options, loaded.found), loaded
 
 

@@ -18,10 +18,14 @@ from evalreport.engine.distributions import Array
 from evalreport.errors import UsageError
 from evalreport.gates.slices import divisions_of_run
 from evalreport.history.store import Run
+from evalreport.intervals.choice import further_away
 from evalreport.intervals.proportions import ValueLimits, difference_limits
+from evalreport.intervals.registry import INTERVALS
 from evalreport.metrics.estimation import estimate_table
+from evalreport.metrics.evidence import Proportion, SquaredErrors
 from evalreport.metrics.fits import each_apart
-from evalreport.metrics.registry import Quantity
+from evalreport.metrics.metric import Moments
+from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Mask
 from evalreport.predictions.cells import flags
@@ -78,6 +82,15 @@ Stored = tuple[str, Quantity, Slice | None]
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeLimits:
+    """Limits of a difference of two runs, and the method that gave them."""
+
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelChange:
     """A model's value now, at the earlier run, and the difference now - then.
 
@@ -88,8 +101,7 @@ class ModelChange:
     value: float | None = None
     reference_value: float | None = None
     difference: float | None = None
-    limits: tuple[float | None, float | None] = (None, None)
-    method: str | None = None
+    limits: ChangeLimits = ChangeLimits()
     test: str | None = None
     p_value: float | None = None
     how: Text = UNSAID
@@ -105,12 +117,12 @@ class ModelChange:
     @property
     def low(self) -> float | None:
         """Lower limit of the difference."""
-        return self.limits[0]
+        return self.limits.low
 
     @property
     def high(self) -> float | None:
         """Upper limit of the difference."""
-        return self.limits[1]
+        return self.limits.high
 
     @property
     def paired(self) -> bool:
@@ -272,8 +284,7 @@ def _of(comparison: Comparison, options: Options, values: tuple[float, ...], *, 
         value,
         reference_value,
         row.difference,
-        (row.low, row.high),
-        row.interval_method,
+        ChangeLimits(row.low, row.high, row.interval_method),
         row.test,
         row.p_value,
         how,
@@ -314,9 +325,8 @@ def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = UNSAID) -> M
     >>> round(found.low, 3), round(found.high, 3)
     (-0.05, 0.05)
     """
-    return ModelChange(
-        now[0], then[0], now[0] - then[0], difference_limits(now, then), SQUARE_AND_ADD, how=how
-    )
+    limits = ChangeLimits(*difference_limits(now, then), SQUARE_AND_ADD)
+    return ModelChange(now[0], then[0], now[0] - then[0], limits, how=how)
 
 
 def _alone(predictions: Predictions, model: str) -> Predictions:
@@ -473,6 +483,31 @@ def _stored_row(rows: Sequence[JsonObject], stored: Stored) -> PossibleLimits | 
     part = None if within is None else asdict(within)
     for row in rows:
         if (row["model"], quantity_of(row)) == (model, quantity) and row["slice"] == part:
-            first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
-            return row["value"], first["low"], first["high"]
+            return recorded_limits(row)
     return None
+
+
+def recorded_limits(row: JsonObject) -> PossibleLimits:
+    """Return a recorded value with its recommended interval, to be squared and added to those of another test set.
+
+    Limits of a mean of n rows that vary, or of a root of one, are 1 + 6 / n times as far away, as where the rows
+    themselves are at hand (``intervals.choice.with_few_rows``); of shares and over folds they stay as they are.
+    """
+    limits = value_and_limits(row)
+    if not has_limits(limits) or not _of_few_rows(row, row["intervals"][0]["method"]):
+        return limits
+    return further_away(limits, row.get("clusters") or row["n"])
+
+
+def _of_few_rows(row: JsonObject, method: str) -> bool:
+    if row["metric"] not in METRICS or method not in INTERVALS or row.get("trials") is not None:
+        return False
+    of, needs, metric = INTERVALS[method].of, INTERVALS[method].needs, METRICS[row["metric"]]
+    is_mean = isinstance(metric.computation, Moments) and metric.is_mean
+    return SquaredErrors in of or (is_mean and Proportion not in of and "folds" not in needs)
+
+
+def value_and_limits(row: JsonObject) -> PossibleLimits:
+    """Return the value of a metric record of a results.json with its recommended limits."""
+    first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
+    return row["value"], first["low"], first["high"]

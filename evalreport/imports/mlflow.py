@@ -7,14 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from evalreport.errors import InputError, UsageError
-from evalreport.imports.mlflow_stores import (
-    TABLE,
-    TRACED_ID,
-    Load,
-    Table,
-    file_table,
-    runs_of,
-)
+from evalreport.imports.mlflow_stores import TABLE, TRACED_ID, Load, Table, file_table, runs_of
 from evalreport.imports.table import (
     Found,
     Imported,

@@ -49,46 +49,26 @@ def score_ratio(estimate: Estimate, level: float) -> Bounds:
     return _bounds(of_level.observed_expected_limits(_risks(estimate), level), _risks(estimate))
 
 
-@interval(
-    "Shift -+ the larger error",
-    of=Risks,
-    needs=OWN,
-    source=COX,
-)
+@interval("Shift -+ the larger error", of=Risks, needs=OWN, source=COX)
 def in_the_large(estimate: Estimate, level: float) -> Bounds:
     """Shift of the log odds plus or minus z times the larger of the robust and the model's error; clusters by t."""
     risks = _risks(estimate).open
     return _bounds(of_level.in_the_large_limits(risks, level), risks)
 
 
-@interval(
-    "Slope -+ the larger error",
-    of=Risks,
-    needs=OWN,
-    source=COX,
-)
+@interval("Slope -+ the larger error", of=Risks, needs=OWN, source=COX)
 def line_slope(estimate: Estimate, level: float) -> Bounds:
     """Slope plus or minus z times the larger of the robust and the model's error; clusters by t."""
     return _bounds(line_limits(_risks(estimate), 1, level), _risks(estimate))
 
 
-@interval(
-    "Intercept -+ the larger error",
-    of=Risks,
-    needs=OWN,
-    source=COX,
-)
+@interval("Intercept -+ the larger error", of=Risks, needs=OWN, source=COX)
 def line_intercept(estimate: Estimate, level: float) -> Bounds:
     """Intercept plus or minus z times the larger of the robust and the model's error; clusters by t."""
     return _bounds(line_limits(_risks(estimate), 0, level), _risks(estimate))
 
 
-@interval(
-    "Debiased squares",
-    of=Risks,
-    needs=(*OWN, "independent", "equal_weights"),
-    source=KUMAR,
-)
+@interval("Debiased squares", of=Risks, needs=(*OWN, "independent", "equal_weights"), source=KUMAR)
 def debiased_squares(estimate: Estimate, level: float) -> Bounds:
     """Roots of the limits of the squared error that chance does not inflate: all that its own variance allows."""
     bins = _risks(estimate).bins

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from evalreport.engine.distributions import t_quantile
+from evalreport.engine.distributions import logit_limits, t_quantile
 from evalreport.intervals.label_tables import made_up_share
 from evalreport.intervals.normal import FEW_OF_A_CLASS
-from evalreport.intervals.rankings import NEGLIGIBLE, NO_VARIATION, from_logit, plus_delong
+from evalreport.intervals.rankings import NEGLIGIBLE, NO_VARIATION, plus_delong
 from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
@@ -47,8 +47,7 @@ def classes_logit(estimate: Estimate, level: float) -> Bounds:
     beyond = LOST * classes.parts * (1 - value + 1 / len(classes.true))
     error, df = _error(influence.values, classes.true, classes.sizes, beyond, level)
     half = t_quantile((1 + level) / 2, df) * error / (value * (1 - value))
-    centre = math.log(value / (1 - value))
-    return Bounds(from_logit(centre - half), from_logit(centre + half))
+    return Bounds(*logit_limits(value, half))
 
 
 @interval(

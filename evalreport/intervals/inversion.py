@@ -15,7 +15,9 @@ AT_THE_VALUE = -1e-300
 """The room of an interval with a limit at the value."""
 
 
-def level_where(limits: Callable[[float], Interval], meets: float = 0.0) -> float | None:
+def level_where(
+    limits: Callable[[float], Interval], meets: float = 0.0, *, nested: bool = True
+) -> float | None:
     """Return 1 - L0, where L0 is the largest level at which a value lies outside an interval.
 
     It is the p-value of that value. The limits move apart as the level rises, so test and interval agree.
@@ -26,6 +28,9 @@ def level_where(limits: Callable[[float], Interval], meets: float = 0.0) -> floa
         The interval at a level.
     meets
         The value.
+    nested
+        Whether every interval holds those of lower levels. Where not, levels are scanned from above: p-value and 95 %
+        interval agree there too.
 
     Returns
     -------
@@ -48,18 +53,47 @@ def level_where(limits: Callable[[float], Interval], meets: float = 0.0) -> floa
     if usual.low is None or usual.high is None:
         return None
     # Replicates of equal values differ by rounding, which depends on the unit of measurement.
-    rounding = 1e-12 * (usual.high - usual.low)
+    width = usual.high - usual.low
+    rounding = 1e-12 * width
 
     def room(interval: Interval) -> float:
         if interval.low is None or interval.high is None:
-            return -math.inf
+            return -width or AT_THE_VALUE
         gap = max(interval.low - meets, meets - interval.high)
         # A limit at the value itself does not leave it out.
         return gap if abs(gap) > rounding else AT_THE_VALUE
 
     # The gap is nearly a straight line of the normal quantile: it falls by half a width on the way from 0 to 1.96.
-    nearly = room(usual) / (usual.high - usual.low) * 2 if usual.high > usual.low else None
-    return smallest_alpha(lambda alpha: room(limits(1 - alpha)), 0.05, room_there=room(usual), nearly=nearly)
+    nearly = room(usual) / width * 2 if width > 0 else None
+
+    def room_at(alpha: float) -> float:
+        return room(limits(1 - alpha))
+
+    alpha = smallest_alpha(room_at, 0.05, room_there=room(usual), nearly=nearly)
+    return alpha if nested else _scanned(room_at, room(usual) >= 0, alpha)
+
+
+STEP, COARSE_STEP = 1e-4, 1e-3
+"""Between the alphas that are scanned, up to 0.05 and beyond."""
+
+
+def _scanned(room: Callable[[float], float], decided: bool, crossing: float) -> float:
+    """Return the smallest alpha with room, on the side of 0.05 that is ``decided``; ``crossing``: one with room."""
+    first, step = (0.0, STEP) if decided else (0.05, COARSE_STEP)
+    inside = first
+    for k in range(1, math.ceil((crossing - first) / step)):
+        alpha = first + k * step
+        if room(alpha) >= 0:
+            return _crossing(room, inside, alpha)
+        inside = alpha
+    return crossing
+
+
+def _crossing(room: Callable[[float], float], inside: float, outside: float) -> float:
+    while outside - inside > 1e-9:
+        middle = (inside + outside) / 2
+        inside, outside = (inside, middle) if room(middle) >= 0 else (middle, outside)
+    return outside
 
 
 def smallest_alpha(

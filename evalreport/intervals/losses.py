@@ -54,12 +54,7 @@ def hall_df(estimate: Estimate, level: float) -> Bounds:
     return _hall(estimate, level, _df(estimate))
 
 
-@interval(
-    "Student's t, or with skewness and tails",
-    of=Estimate,
-    needs=WEIGHTED_TOO,
-    source=OUTER_LIMITS,
-)
+@interval("Student's t, or with skewness and tails", of=Estimate, needs=WEIGHTED_TOO, source=OUTER_LIMITS)
 def t_or_hall_df(estimate: Estimate, level: float) -> Bounds:
     """Mean of losses: the outer limits of Student's t and of Hall's map with degrees of freedom by the kurtosis.
 

@@ -83,10 +83,7 @@ def unit_wilson(estimate: Estimate, level: float) -> Bounds:
 
 
 @interval(
-    "Log, by units",
-    of=SumsByUnit,
-    needs=NEEDS,
-    source=f"delta method on the logarithm; {KURTOSIS}; {OWN}",
+    "Log, by units", of=SumsByUnit, needs=NEEDS, source=f"delta method on the logarithm; {KURTOSIS}; {OWN}"
 )
 def unit_log(estimate: Estimate, level: float) -> Bounds:
     """Ratio of sums without an upper bound, such as an error rate, by Student's t on the scale of its logarithm."""

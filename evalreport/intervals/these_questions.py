@@ -8,7 +8,7 @@ import numpy as np
 
 from evalreport.engine.distributions import t_quantile
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.judged import task_weights
+from evalreport.metrics.layout import task_weights
 from evalreport.metrics.registry import PRIMARY
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats

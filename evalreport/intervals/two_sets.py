@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 from evalreport.intervals.choice import squared_and_added, values_with_limits, with_few_rows
-from evalreport.intervals.registry import Bounds, interval
+from evalreport.intervals.leaders import recommended
+from evalreport.intervals.registry import INTERVALS, Bounds, interval
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import SquaredErrors
 from evalreport.texts import Message
 
 
@@ -25,6 +27,19 @@ def square_and_add(difference: Difference, level: float) -> Bounds:
     proportions with Wilson's limits it is Newcombe's interval.
     """
     return squared_and_added(difference, level)
+
+
+def nested(difference: Difference) -> bool:
+    """Say whether the limits of a difference surely move apart as the level rises.
+
+    On two test sets those of R2 need not: a value whose squares reach 0 has another upper limit. Nor need limits of
+    replicates, which change their method where few lie beyond them.
+    """
+    if not difference.sampling.two_sets:
+        return True
+    sides = (difference.a, difference.b)
+    ratios = (isinstance(side.evidence, SquaredErrors) and side.evidence.spread is not None for side in sides)
+    return not any(ratios) and not any(INTERVALS[recommended(side)].by_resampling for side in sides)
 
 
 def ratio_of_two_sets(a: Estimate, b: Estimate, level: float) -> Bounds:

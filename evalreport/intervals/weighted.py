@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from evalreport.engine.counts import by_kurtosis
-from evalreport.engine.distributions import t_quantile
-from evalreport.intervals.rankings import NEGLIGIBLE, from_logit
+from evalreport.engine.distributions import logit_limits, t_quantile
+from evalreport.intervals.rankings import NEGLIGIBLE
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.intervals.student import NO_SPREAD
 from evalreport.metrics.estimate import Estimate
@@ -37,6 +35,5 @@ def weighted_logit(estimate: Estimate, level: float) -> Bounds:
     if kurtosis is not None:
         df = by_kurtosis(df, estimate.sampling.n_units, kurtosis)
     half = t_quantile((1 + level) / 2, df) * error / (share * (1 - share))
-    centre = math.log(share / (1 - share))
-    least, most = (from_logit(centre + sign * half) for sign in (-1, 1))
+    least, most = logit_limits(share, half)
     return Bounds(low + (high - low) * least, low + (high - low) * most)

@@ -12,6 +12,7 @@ import numpy as np
 from evalreport.engine.blocks import ROWS_AT_ONCE, Places, looked_up, places_type
 from evalreport.errors import InputError, InputErrors
 from evalreport.loading.ids import code_ids
+from evalreport.loading.repeated import repeated
 from evalreport.loading.rows import Rows, fault, file_of, first_of, ids_by_table, location_of, origin_of
 from evalreport.options import Join
 from evalreport.predictions.arrays import Arrow, Indices, Mask
@@ -285,10 +286,9 @@ def _ranks(array: Arrow) -> tuple[Indices, int]:
 def _refuse_twice(rows: Rows, packed: Places) -> NoReturn:
     """Name the first row whose model, id and fit have stood before, and the row where they did."""
     pair = _pack([(packed, int(packed.max()) + 1), (rows.model.astype(np.int64), len(rows.models))])
-    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[inverse] != np.arange(rows.n))
+    again, first = repeated(pair)
     row = int(again[0])
-    before = int(first[inverse[row]])
+    before = int(first[row])
     what = "data set" if rows.ids is None else "id"
     name = "" if rows.ids is None else f" {rows.quoted_id(row)}"
     (here, _), (there, _) = origin_of(rows, row), origin_of(rows, before)
@@ -310,7 +310,6 @@ def _refuse_twice(rows: Rows, packed: Places) -> NoReturn:
         count=len(again),
         what=what,
         name=name,
-        model=rows.models[rows.model[row]],
         before=location_of(rows, before),
     )
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from evalreport.loading.ids import code_ids
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.parsing import Parsed, require_zero_wrong
+from evalreport.loading.repeated import differing, numbered_units, refuse_differing, repeated
 from evalreport.loading.rows import Rows, as_metadata, fault, ids_by_table, location_of, some_rows
 from evalreport.loading.task import FoundTask
 from evalreport.options import Options
@@ -24,8 +25,6 @@ from evalreport.predictions.cells import (
     from_numpy,
     from_texts,
 )
-from evalreport.predictions.column_names import IDENTITY_COLUMNS
-from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.table import Attempts, ModelOutputs, Notes, SingleAnswers
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
@@ -86,12 +85,13 @@ def settle_attempts(
         return Answers(as_metadata(rows, ATTEMPT), parsed, None, single)
     coded = rows.coded or code_ids(ids_by_table(rows), memory_limit=memory_limit)
     rows = replace(rows, coded=coded)
-    question, attempt = _questions(rows), dictionary_codes(category_array(rows.columns[ATTEMPT])) + 1
+    question = numbered_units(rows, coded[1], without=(ATTEMPT,), numbers=_OF_A_CURVE)
+    attempt = dictionary_codes(category_array(rows.columns[ATTEMPT])) + 1
     counts = np.bincount(question)
     _refuse_twice(rows, question, attempt)
     if counts.max() == 1:
         return Answers(as_metadata(rows, ATTEMPT), parsed, None, single)
-    _refuse_differing(rows, question, options)
+    refuse_differing(rows, question, options, "differs_between_attempts")
     if task.task == "outcome":
         return _averaged(rows, question, parsed, options)
     return replace(_numbered(rows, question, attempt, counts, parsed), single=single)
@@ -106,31 +106,9 @@ def category_array(array: Arrow) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(from_numpy(codes, codes >= 0), from_texts(column.categories or ()))
 
 
-def _questions(rows: Rows) -> Indices:
-    """Number the questions of each model, by id and by all columns that distinguish fits."""
-    assert rows.coded is not None
-    telling = [rows.model.astype(np.int64), rows.coded[1]]
-    telling += [
-        dictionary_codes(rows.columns[name]).astype(np.int64) + 1
-        for name in IDENTITY_COLUMNS
-        if name in rows.columns and name != ATTEMPT
-    ]
-    telling += [
-        np.unique(rows.columns[name].to_numpy(zero_copy_only=False), return_inverse=True)[1]
-        for name in _OF_A_CURVE
-        if name in rows.columns
-    ]
-    question = np.zeros(rows.n, dtype=np.int64)
-    for codes in telling:
-        question = np.unique(question * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
-    return question.astype(np.int64)
-
-
 def _refuse_twice(rows: Rows, question: Indices, attempt: npt.NDArray[np.int32]) -> None:
     """Name the first row whose attempt of its question has stood before."""
-    pair = question * (int(attempt.max()) + 1) + attempt
-    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[inverse] != np.arange(rows.n))
+    again, before = repeated(question * (int(attempt.max()) + 1) + attempt)
     if not len(again):
         return
     row = int(again[0])
@@ -142,32 +120,9 @@ def _refuse_twice(rows: Rows, question: Indices, attempt: npt.NDArray[np.int32])
         ATTEMPT,
         "attempt_twice",
         count=len(again),
-        id=rows.quoted_id(row),
-        model=rows.models[rows.model[row]],
         which=which,
-        before=location_of(rows, int(first[inverse[row]])),
+        before=location_of(rows, int(before[row])),
     )
-
-
-def _differing(array: Arrow, question: Indices) -> Indices:
-    """Return the rows whose cell is not that of the first attempt of their question."""
-    codes = dictionary_codes(combined(array))
-    first = np.unique(question, return_index=True)[1]
-    return np.flatnonzero(codes != codes[first][question])
-
-
-def _refuse_differing(rows: Rows, question: Indices, options: Options) -> None:
-    """Refuse a column that an option names and that is no fact about the question."""
-    named = {options.cluster, options.weight, options.same_input, options.grade}
-    for name in sorted(rows.metadata):
-        if name not in named and not may_be_sliced_by(name, options.slices, options.gates):
-            continue
-        rows_of = _differing(rows.metadata[name], question)
-        if len(rows_of):
-            row = int(rows_of[0])
-            raise fault(
-                rows, row, name, "differs_between_attempts", count=len(rows_of), id=rows.quoted_id(row)
-            )
 
 
 # --- outcomes: one row a question -------------------------------------------------------------------------------------
@@ -198,12 +153,12 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
     people = (
         _People() if parsed.gold is None else _by_people(question, parsed.gold, values_given, in_use, mean)
     )
-    differing = [name for name, array in rows.metadata.items() if len(_differing(array, question))]
-    left = replace(rows, metadata={n: a for n, a in rows.metadata.items() if n not in differing})
+    unlike = [name for name in rows.metadata if len(differing(rows, name, question))]
+    left = replace(rows, metadata={n: a for n, a in rows.metadata.items() if n not in unlike})
     without = {name: array for name, array in rows.columns.items() if name != ATTEMPT}
     least, most = int(count[count > 0].min(initial=np.inf)), int(count.max())
-    if differing:
-        names = tuple(sorted(differing))
+    if unlike:
+        names = tuple(sorted(unlike))
         warnings = (
             *warnings,
             warning("column_differs_between_attempts", about=names, n=len(names), columns=names),
@@ -379,8 +334,6 @@ def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:
         "id",
         "unlike_attempts",
         count=int((counts < counts.max()).sum()),
-        model=rows.models[rows.model[row]],
-        id=rows.quoted_id(row),
         how_often=_times(n),
         most_often=_times(int(counts.max())),
         remedy=instead,

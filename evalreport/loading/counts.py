@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evalreport.engine.counts import numbered
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.rows import Rows, gather
 from evalreport.loading.tables import Table
@@ -239,10 +240,8 @@ def distinct(predictions: Predictions) -> Predictions:
         raise InputError.of("counts_of_numbers", column="y_true")
     assert predictions.y_true is not None
     answers = [model.y_pred for model in predictions.models if model.y_pred is not None]
-    code = np.zeros(predictions.n, dtype=np.int64)
-    for values in (predictions.y_true, *answers, *(c.values for c in predictions.metadata.values())):
-        among, place = np.unique(values, return_inverse=True)
-        code = np.unique(code * len(among) + place.ravel(), return_inverse=True)[1].ravel()
+    columns = (column.values for column in predictions.metadata.values())
+    code = numbered((predictions.y_true, *answers, *columns))
     first = np.unique(code, return_index=True)[1]
     counts = np.bincount(code, weights=predictions.multiplicity).astype(np.int64)
     n = len(first)

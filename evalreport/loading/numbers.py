@@ -11,15 +11,8 @@ from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.alignment import Alignment
 from evalreport.loading.ids import code_ids
 from evalreport.loading.kinds import LABEL, SET
-from evalreport.loading.rows import (
-    Rows,
-    fault,
-    header_of,
-    ids_by_table,
-    location_of,
-    refuse_where,
-    some_rows,
-)
+from evalreport.loading.repeated import differing, numbered_units, refuse_differing, repeated
+from evalreport.loading.rows import Rows, fault, header_of, ids_by_table, location_of, refuse_where, some_rows
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Codes, Floats, Indices
 from evalreport.predictions.cells import (
@@ -29,9 +22,7 @@ from evalreport.predictions.cells import (
     dictionary_numbers,
     used_only,
 )
-from evalreport.predictions.column_names import IDENTITY_COLUMNS
 from evalreport.predictions.numbers import NEARLY, member_of, of_label, places
-from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.table import Notes
 from evalreport.schema.warnings import warning
 from evalreport.texts import Message
@@ -77,7 +68,6 @@ def _in_order(rows: Rows, numbers: dict[str, Floats], options: Options) -> tuple
             names[first],
             "crossing_quantiles",
             count=n,
-            id="" if rows.ids is None else rows.quoted_id(row),
             lower=headers[names[first]],
             upper=headers[names[first + 1]],
             low=f"{table[row, first]:.6g}",
@@ -111,9 +101,11 @@ def by_unit(rows: Rows, numbers: Mapping[str, Floats], options: Options) -> tupl
     """
     code, labels = labels_of(rows)
     refuse_where(code < 0, rows, LABEL, "empty_label")
-    unit = _units(rows)
+    if rows.ids is None:
+        raise InputError.of("no_id", file=rows.tables[0].name, line=1, column="id")
+    unit = numbered_units(rows, (rows.coded or code_ids(ids_by_table(rows)))[1])
     _refuse_twice(rows, unit, code)
-    _refuse_differing(rows, unit, options)
+    refuse_differing(rows, unit, options, "differs_within_unit")
     summed: dict[str, Floats] = {}
     for name, values in numbers.items():
         table = np.zeros((int(unit.max()) + 1, len(labels)))
@@ -125,32 +117,13 @@ def by_unit(rows: Rows, numbers: Mapping[str, Floats], options: Options) -> tupl
     speaks = order[np.unique(unit[order], return_index=True)[1]]
     as_they_came = np.argsort(speaks)
     columns = {name: column for name, column in rows.columns.items() if name != LABEL}
-    alike = {name: a for name, a in rows.metadata.items() if not len(_differing(rows, name, unit))}
+    alike = {name: a for name, a in rows.metadata.items() if not len(differing(rows, name, unit))}
     left = some_rows(replace(rows, columns=columns, metadata=alike), speaks[as_they_came])
     return left, {name: values[as_they_came] for name, values in summed.items()}
 
 
-def _units(rows: Rows) -> Indices:
-    """Number the units of each model, by id and by all columns that tell fits apart."""
-    if rows.ids is None:
-        raise InputError.of("no_id", file=rows.tables[0].name, line=1, column="id")
-    coded = rows.coded or code_ids(ids_by_table(rows))
-    telling = [rows.model.astype(np.int64), np.asarray(coded[1], dtype=np.int64)]
-    telling += [
-        dictionary_codes(rows.columns[name]).astype(np.int64) + 1
-        for name in IDENTITY_COLUMNS
-        if name in rows.columns
-    ]
-    unit = np.zeros(rows.n, dtype=np.int64)
-    for codes in telling:
-        unit = np.unique(unit * (int(codes.max()) + 1) + codes, return_inverse=True)[1].ravel()
-    return unit.astype(np.int64)
-
-
 def _refuse_twice(rows: Rows, unit: Indices, code: Codes) -> None:
-    pair = unit * (int(code.max()) + 1) + code
-    _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[inverse.ravel()] != np.arange(rows.n))
+    again, before = repeated(unit * (int(code.max()) + 1) + code)
     if len(again):
         row = int(again[0])
         raise fault(
@@ -159,30 +132,9 @@ def _refuse_twice(rows: Rows, unit: Indices, code: Codes) -> None:
             LABEL,
             "label_twice",
             count=len(again),
-            id=rows.quoted_id(row),
-            model=rows.models[rows.model[row]],
             label=rows.columns[LABEL][row].as_py(),
-            before=location_of(rows, int(first[inverse.ravel()[row]])),
+            before=location_of(rows, int(before[row])),
         )
-
-
-def _differing(rows: Rows, name: str, unit: Indices) -> Indices:
-    """Return the rows whose cell is not that of the first row of their unit."""
-    codes = dictionary_codes(combined(rows.metadata[name]))
-    first = np.unique(unit, return_index=True)[1]
-    return np.flatnonzero(codes != codes[first][unit])
-
-
-def _refuse_differing(rows: Rows, unit: Indices, options: Options) -> None:
-    """Refuse a column that an option names and that is no fact about the unit."""
-    named = {options.cluster, options.weight, options.same_input, options.grade}
-    for name in sorted(rows.metadata):
-        if name not in named and not may_be_sliced_by(name, options.slices, options.gates):
-            continue
-        apart = _differing(rows, name, unit)
-        if len(apart):
-            row = int(apart[0])
-            raise fault(rows, row, name, "differs_within_unit", count=len(apart), id=rows.quoted_id(row))
 
 
 # --- prediction sets --------------------------------------------------------------------------------------------------
@@ -260,10 +212,8 @@ def refuse_unlike_truths(
                         names[1],
                         "unlike_sums_of_truth",
                         count=int(unlike.sum()),
-                        id="" if rows.ids is None else rows.quoted_id(row),
                         label="" if label is None else Message("found.of_label", label=labels[label]),
                         sum=f"{first} + {second}",
-                        model=rows.models[rows.model[row]],
                         here=f"{here[k]:.12g}",
                         other=rows.models[rows.model[other]],
                         there=f"{there[k]:.12g}",

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 from evalreport.errors import InputError
 from evalreport.loading.kinds import kind_of, refuse_wide
@@ -28,7 +29,7 @@ from evalreport.predictions.column_names import (
     spellings,
     usual_case,
 )
-from evalreport.predictions.platforms import by_target, class_of, classes_by_target, every_name
+from evalreport.predictions.platforms import by_target, class_of, classes_by_target
 from evalreport.predictions.slicing import may_be_sliced_by
 from evalreport.predictions.spelling import is_number
 from evalreport.questions.costs.options import cost_name
@@ -317,19 +318,20 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
         "unusable",
         file=file,
         line=None if file.startswith("<") else 1,
-        names=", ".join(map(repr, list(names)[:12])),
+        names=", ".join(map(repr, list(names)[:MOST_NAMES])) + (" ..." if len(names) > MOST_NAMES else ""),
         remedy=_remedy(roles, names, called, file),
     )
 
 
 def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> str:
     """Return what to do about a file without predictions, by what its names look like; the later wins."""
-    remedy = say("unusable.usual", platforms=", ".join(every_name("labels")))
+    nearest = _nearest(roles)
+    remedy = say("unusable.usual") if nearest is None else say("unusable.nearest", name=nearest)
     if "y_true" in roles.columns and not roles.metadata:
         remedy = say("unusable.truth", file=shlex.quote(file), otherwise=remedy)
     if {*FORECASTS} <= called:
         remedy = say("unusable.forecasts")
-    elif len(roles.metadata) > 1:
+    elif len(roles.metadata) > 1 and nearest is None:
         remedy += say("unusable.or_wide")
         called_so = [name.strip() for name in roles.metadata if not _names_rows(name)] or [
             name.strip() for name in roles.metadata
@@ -362,8 +364,21 @@ def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> 
     return remedy
 
 
+def _nearest(roles: Roles) -> str | None:
+    """Return the column that is spelled nearly like one of predictions, else the only one that has no other part."""
+    columns = [name.strip() for name in roles.metadata if not _names_rows(name)]
+    read = {name.casefold() for name in (*spellings("y_pred", "score"), *LONE_PROBABILITIES)}
+    for name in columns:
+        if get_close_matches(name.casefold(), read, n=1, cutoff=0.8):
+            return name
+    return columns[0] if len(columns) == 1 and "y_true" in roles.columns else None
+
+
 PREFIXED = "DataFrame(model.predict_proba(X), columns=model.classes_).add_prefix('p_')"
 """How the classes of numbered columns of probabilities are named in pandas."""
+
+MOST_NAMES = 8
+"""Columns of a refused file that its message names."""
 
 MOST_GRADERS = 5
 """Of more further columns none is suggested as the outcome."""

@@ -11,14 +11,7 @@ import numpy.typing as npt
 from evalreport.engine.blocks import Places
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.loading.ids import code_ids
-from evalreport.loading.rows import (
-    Rows,
-    as_metadata,
-    file_of,
-    first_of,
-    ids_by_table,
-    refuse_where,
-)
+from evalreport.loading.rows import Rows, as_metadata, file_of, first_of, ids_by_table, refuse_where
 from evalreport.options import Options
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.cells import (
@@ -90,7 +83,7 @@ def require_sizes(predictions: Predictions, cluster: str | None) -> None:
         return
     units, word = predictions.example, "example"
     if cluster is not None:
-        column = predictions.metadata.get(cluster) or predictions.keys[cluster]
+        column = predictions.column(cluster)
         units, word = np.unique(column.values, return_inverse=True)[1].ravel(), "cluster"
     pairs = np.unique(np.stack([tasks.values.astype(np.int64), units]), axis=1)
     counts = np.bincount(pairs[0], minlength=len(tasks.categories))
@@ -126,7 +119,7 @@ def clusters_across_tasks(predictions: Predictions, cluster: str | None) -> list
     tasks = predictions.tasks
     if tasks is None or cluster is None:
         return []
-    column = predictions.metadata.get(cluster) or predictions.keys[cluster]
+    column = predictions.column(cluster)
     codes = np.unique(column.values, return_inverse=True)[1].ravel()
     pairs = np.unique(np.stack([codes, tasks.values.astype(np.int64)]), axis=1)
     several = int((np.bincount(pairs[0]) > 1).sum())

@@ -405,12 +405,7 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
     if not len(hits):
         refuse_no_number(rows, "truth", wrong)
     raise fault(
-        rows,
-        int(hits[0]),
-        column,
-        "label_is_no_number",
-        count=len(hits),
-        label=array[int(hits[0])].as_py(),
+        rows, int(hits[0]), column, "label_is_no_number", count=len(hits), label=array[int(hits[0])].as_py()
     )
 
 

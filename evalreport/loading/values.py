@@ -110,15 +110,8 @@ def _without_rivals(table: Table) -> Table:
         first = roles.columns.get(standard) or roles.probabilities[standard.removeprefix("p_")]
         for other in others:
             if not say_the_same(arrays[first], arrays[other]):
-                raise InputError.of(
-                    "two_columns_for_one",
-                    file=table.name,
-                    line=None if table.name.startswith("<") else 1,
-                    column=other.strip(),
-                    first=first.strip(),
-                    other=other.strip(),
-                    standard=standard,
-                )
+                names = {"first": first.strip(), "other": other.strip(), "standard": standard}
+                raise table.header_fault(other.strip(), "two_columns_for_one", **names)
             unused[other] = Message("unused.same_values", meaning=standard, other=first.strip())
     return replace(table, roles=replace(roles, rivals={}, unused=unused))
 
@@ -208,14 +201,9 @@ def _says_where_right(table: Table, predicted: str, truth: str, judged: pa.Dicti
 
 
 def _either(table: Table, header: str, predicted: str, instead: str) -> InputError:
-    return InputError.of(
-        "correct_is_either",
-        file=table.name,
-        line=None if table.name.startswith("<") else 1,
-        column=header.strip(),
-        judged=header.strip(),
-        predicted=predicted.strip(),
-        instead=instead,
+    judged = header.strip()
+    return table.header_fault(
+        judged, "correct_is_either", judged=judged, predicted=predicted.strip(), instead=instead
     )
 
 
@@ -348,10 +336,10 @@ def _without_prefixes(tables: list[Table], options: Options) -> tuple[list[Table
     named = parse_labels(options.labels)
     for pattern in _PREFIXES:
         for columns, some, others in (("y_pred", predicted, true), ("y_true", true, predicted)):
-            plain_labels = {text: match[1] for text in some if (match := pattern.fullmatch(text.strip()))}
-            spelling = set(one_spelling(others).values())
-            if not plain_labels or len(plain_labels) < len(some) or named & set(plain_labels):
+            if not all(pattern.fullmatch(text.strip()) for text in some) or named & some:
                 continue
+            plain_labels = {text: pattern.sub(r"\1", text.strip()) for text in some}
+            spelling = set(one_spelling(others).values())
             meant = set(one_spelling(plain_labels.values()).values())
             if columns == "y_pred" and not meant <= spelling:
                 continue

@@ -16,15 +16,7 @@ from evalreport.keys import Key
 from evalreport.looks.truth import truth_digest, truth_of_files
 from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import METRICS, Quantity
-from evalreport.options import (
-    EXPECTED,
-    KEYS,
-    AnyPath,
-    Options,
-    check_ranges,
-    check_types,
-    plain,
-)
+from evalreport.options import EXPECTED, KEYS, AnyPath, Options, check_ranges, check_types, plain
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.table import Predictions
 from evalreport.questions.looks.options import MOST_LOOKS

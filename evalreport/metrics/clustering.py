@@ -152,12 +152,7 @@ def completeness(o: Overlap) -> Array:
     return ratio(mutual, groups)
 
 
-@affine(
-    "V-measure",
-    "2 homogeneity completeness / (homogeneity + completeness)",
-    of="nmi",
-    source=ROSENBERG,
-)
+@affine("V-measure", "2 homogeneity completeness / (homogeneity + completeness)", of="nmi", source=ROSENBERG)
 def v_measure(of_nmi: float) -> float:
     """Harmonic mean of homogeneity and completeness: the same number as NMI by the arithmetic mean."""
     return of_nmi

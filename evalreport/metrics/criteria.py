@@ -15,12 +15,7 @@ import numpy as np
 
 from evalreport.engine.counts import Counts, one_vs_rest, two_classes
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.metric import (
-    ClassCounts,
-    Function,
-    Margins,
-    Training,
-)
+from evalreport.metrics.metric import ClassCounts, Function, Margins, Training
 from evalreport.metrics.probabilities import log_loss
 from evalreport.metrics.quantities import named_criteria
 from evalreport.metrics.registry import Fields, Quantity, definition, register

@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import Judged, Undefined
-from evalreport.metrics.layout import Layout
+from evalreport.metrics.layout import Layout, task_weights
 from evalreport.metrics.metric import Judgements
 from evalreport.metrics.registry import Quantity, definition, judged
 from evalreport.metrics.row_estimates import TOO_LARGE
@@ -222,14 +222,6 @@ def fewest_of_a_task(predictions: Predictions, gold: Floats) -> tuple[str, int] 
     counts = np.bincount(tasks.values[~np.isnan(gold)], minlength=len(tasks.categories))
     least = int(counts.argmin())
     return tasks.categories[least], int(counts[least])
-
-
-def task_weights(units: Sampling, layout: Layout) -> Floats:
-    """Return how much each row counts in a mean, (n,), summing to 1: of a suite as ``--average`` says."""
-    if units.task is None or layout.pooled.count == 1:
-        return np.full(units.n, 1 / units.n)
-    sizes = np.bincount(units.task)
-    return np.asarray(1 / (len(sizes) * sizes[units.task]), dtype=np.float64)
 
 
 def _filled(

@@ -329,11 +329,7 @@ def specificity(c: Counts) -> Parts:
 
 
 @_share(
-    "NPV",
-    "TN / (TN + FN)",
-    test="score_precision",
-    negatives="answers",
-    undefined=Message("undefined.npv"),
+    "NPV", "TN / (TN + FN)", test="score_precision", negatives="answers", undefined=Message("undefined.npv")
 )
 def npv(c: Counts) -> Parts:
     """Share of the negative predictions that are right (negative predictive value)."""

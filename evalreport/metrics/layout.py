@@ -112,3 +112,11 @@ def by_seed(
     if derivative is None or predictions.design != "seeds":
         return None
     return lambda: units.by_part(derivative, seeds.codes, seeds.count)
+
+
+def task_weights(units: Sampling, layout: Layout) -> Floats:
+    """Return how much each row counts in a mean, (n,), summing to 1: of a suite as ``--average`` says."""
+    if units.task is None or layout.pooled.count == 1:
+        return np.full(units.n, 1 / units.n)
+    sizes = np.bincount(units.task)
+    return np.asarray(1 / (len(sizes) * sizes[units.task]), dtype=np.float64)

@@ -10,13 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import special
 
-from evalreport.engine.distributions import (
-    Array,
-    Columns,
-    in_parts,
-    log,
-    ratio,
-)
+from evalreport.engine.distributions import Array, Columns, in_parts, log, ratio
 from evalreport.metrics.metric import (
     MEAN_INTERVALS,
     PROPORTION_INTERVALS,

@@ -134,10 +134,7 @@ def _as_named(name: str, predictions: Predictions) -> list[Quantity]:
 
 
 def chosen(
-    predictions: Predictions,
-    names: tuple[str, ...],
-    in_gates: Iterable[str] = (),
-    default: str | None = None,
+    predictions: Predictions, names: tuple[str, ...], in_gates: Iterable[str] = (), default: str | None = None
 ) -> tuple[Quantity, ...]:
     """Return the quantities of a run, the primary one first: those named, else all of the task.
 

@@ -10,7 +10,7 @@ import numpy as np
 from evalreport.calibration.risks import Risks
 from evalreport.engine.distributions import Columns, column_totals, combined, gradient
 from evalreport.engine.parallel import mapped
-from evalreport.engine.ranks import ClassRanks, group_weights
+from evalreport.engine.ranks import ClassRanks, RankedWeights, group_weights
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import (
     EffectiveProportion,
@@ -96,8 +96,7 @@ def _estimate(
     if derivative is not None:
         by_unit, alike = units.influence(derivative), np.broadcast_to(1.0, units.count)
         if units.times is not None and units.cluster is None:
-            own = derivative if units.weight is None else derivative * units.weight
-            by_unit, alike = units.centred(own), units.times
+            by_unit, alike = units.centred(derivative * units.weights), units.times
         by_fit = by_seed(predictions, units, data.layout.fits, derivative)
         apart = units.knows_examples and definition(key[1]).needs != "passes"
         by_example = (lambda: derivative) if apart else None
@@ -164,7 +163,7 @@ def _of_ranks(
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
     orders, rows_of_parts = data.orders[model], _rows_of(data.layout.ranked)
     groups = [
-        group_weights(data.units.weight_of(rows), order)
+        RankedWeights(*group_weights(data.units.weight_of(rows), order))
         for rows, order in zip(rows_of_parts, orders, strict=True)
     ]
     estimates = {}
@@ -179,7 +178,7 @@ def _of_ranks(
         key, metric = (model, quantity), definition(quantity)
         computation = metric.computation
         assert isinstance(computation, Ranks)
-        values = np.array([float(computation.function(*group)) for group in groups])
+        values = np.array([float(computation.function(group)) for group in groups])
         value = float(mean_of_parts(values, data.layout))
         if np.isnan(value):
             estimates[key] = undefined(
@@ -199,17 +198,18 @@ def _rank_slopes(
     derivative_of: Callable[..., tuple[Floats, Floats]],
     data: RowData,
     model: str,
-    groups: Sequence[tuple[Floats, Floats]],
+    groups: Sequence[RankedWeights],
     values: Floats,
 ) -> Floats:
     """Return the derivative (n,) of the mean over those parts in which the value is defined."""
     orders, defined = data.orders[model], ~np.isnan(values)
     if len(orders) == 1:
-        return orders[0].by_example(*derivative_of(*groups[0]))
+        return orders[0].by_example(*derivative_of(groups[0].positives, groups[0].negatives))
     slopes = np.zeros(data.units.n)
     for rows, order, group, holds in zip(data.layout.ranked.rows(), orders, groups, defined, strict=True):
         if holds:
-            slopes[rows] = order.by_example(*derivative_of(*group)) / defined.sum()
+            of_group = derivative_of(group.positives, group.negatives)
+            slopes[rows] = order.by_example(*of_group) / defined.sum()
     return slopes
 
 

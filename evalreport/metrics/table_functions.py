@@ -10,13 +10,7 @@ from typing import Literal
 import numpy as np
 
 from evalreport.engine.counts import Counts, one_vs_rest, two_classes
-from evalreport.engine.distributions import (
-    Array,
-    ratio,
-    slopes_at,
-    slopes_by_each,
-    zero_where_undefined,
-)
+from evalreport.engine.distributions import Array, ratio, slopes_at, slopes_by_each, zero_where_undefined
 from evalreport.metrics.metric import ClassCounts, Margins, Metric
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.predictions.arrays import Floats

@@ -51,6 +51,11 @@ class ThresholdCounts:
     order: Order | None = None
 
     @property
+    def of_rows(self) -> bool:
+        """Whether the rank of each row is known, and not only the histogram."""
+        return self.order is not None
+
+    @property
     def positives(self) -> float:
         """Weight of the positives."""
         return float(self.found[-1])
@@ -315,7 +320,7 @@ def replicates(
     Units are drawn, by the same stream as for every other metric; of more than 10,000 single examples the counts of
     the bins, by model.
     """
-    if (units.plain and units.n > MOST_DRAWN) or any(one.counts.order is None for one in cut):
+    if (units.plain and units.n > MOST_DRAWN) or not all(one.counts.of_rows for one in cut):
         counts = [np.concatenate([np.diff(one.found), np.diff(one.wrong)]) for one in cut]
         # A quarter of a block at once stays in the processor's cache.
         for block, size in blocks(n_resamples, 4 * max(map(len, counts), default=1)):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from evalreport.engine.blocks import Places
+from evalreport.engine.counts import numbered
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
@@ -150,16 +151,11 @@ def _visits(cells: Cells, codes: Mapping[str, Indices], kept: Indices) -> _Visit
     )
     owner = zero if cells.owner is None else cells.owner[kept]
     example = zero if cells.example is None else cells.example[kept].astype(np.int64)
-    return _Visits(kept, _coded(owner, example), _coded(owner, repeat), fold, seed, owner)
-
-
-def _coded(*parts: Indices) -> Indices:
-    """Number the distinct combinations of codes, in their order."""
-    return np.unique(np.stack(parts), axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+    return _Visits(kept, numbered((owner, example)), numbered((owner, repeat)), fold, seed, owner)
 
 
 def _with_seeds_in_groups(visits: _Visits) -> _Visits:
-    group = _coded(visits.group, visits.seed)
+    group = numbered((visits.group, visits.seed))
     return _Visits(visits.cell, visits.example, group, visits.fold, np.zeros_like(group), visits.owner)
 
 
@@ -181,9 +177,9 @@ def _each_its_own(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> bo
     InputError
         Where they divide all but a few alike.
     """
-    place = _coded(visits.group, visits.example)
-    once, first = np.unique(_coded(place, visits.fold, visits.seed), return_index=True)
-    with_fold = _coded(place, visits.fold)[first]
+    place = numbered((visits.group, visits.example))
+    once, first = np.unique(numbered((place, visits.fold, visits.seed)), return_index=True)
+    with_fold = numbered((place, visits.fold))[first]
     alike = np.bincount(with_fold, minlength=len(once)) == seeds
     unlike = np.unique(place[first][~alike[with_fold]])
     if not len(unlike):
@@ -191,11 +187,7 @@ def _each_its_own(cells: Cells, visits: _Visits, seeds: int, blame: Blame) -> bo
     if len(unlike) * FEW > int(place.max()) + 1:
         return True
     lost = np.flatnonzero(np.isin(place, unlike))
-    raise blame(
-        int(visits.cell[lost[0]]),
-        "seeds_divide_unlike",
-        ids=_ids(cells, visits, lost, "is", "are"),
-    )
+    raise blame(int(visits.cell[lost[0]]), "seeds_divide_unlike", ids=_ids(cells, visits, lost, "is", "are"))
 
 
 def _repeats(repeats: int) -> FoundDesign:
@@ -226,11 +218,11 @@ def _folds(cells: Cells, visits: _Visits, folds: int, blame: Blame) -> FoundDesi
 
 def _two_folds(visits: _Visits) -> tuple[int, int] | None:
     """Return the examples of the larger and of the smaller fold where every repeat has two; those furthest apart."""
-    fit = _coded(visits.group, visits.fold)
+    fit = numbered((visits.group, visits.fold))
     of_group = visits.group[np.unique(fit, return_index=True)[1]]
     if (np.bincount(of_group) != 2).any():
         return None
-    sizes = np.bincount(fit[np.unique(_coded(fit, visits.example), return_index=True)[1]])
+    sizes = np.bincount(fit[np.unique(numbered((fit, visits.example)), return_index=True)[1]])
     by_group = sizes[np.argsort(of_group, kind="stable")].reshape(-1, 2)
     worst = by_group[np.argmax(np.abs(by_group[:, 0] - by_group[:, 1]))]
     return int(worst.max()), int(worst.min())
@@ -244,8 +236,8 @@ def _once(cells: Cells, visits: _Visits, blame: Blame) -> bool:
     InputError
         Where a few examples are tested twice: neither a division nor hold-outs.
     """
-    place = _coded(visits.group, visits.example)
-    fit = _coded(place, visits.fold)
+    place = numbered((visits.group, visits.example))
+    fit = numbered((place, visits.fold))
     in_folds = np.bincount(place[np.unique(fit, return_index=True)[1]])
     lost = np.flatnonzero(in_folds[place] > 1)
     few = len(np.unique(visits.example[lost]))
@@ -254,12 +246,7 @@ def _once(cells: Cells, visits: _Visits, blame: Blame) -> bool:
     if few * FEW > max(int(visits.example.max()) + 1, FEW):
         return False
     ids, repeat = _ids(cells, visits, lost, "stands", "stand"), _repeat(cells, visits, lost[-1], "one repeat")
-    raise blame(
-        int(visits.cell[lost[-1]]),
-        "in_two_folds",
-        ids=ids,
-        repeat=repeat,
-    )
+    raise blame(int(visits.cell[lost[-1]]), "in_two_folds", ids=ids, repeat=repeat)
 
 
 def _covered(cells: Cells, visits: _Visits, column: str, blame: Blame) -> bool:
@@ -270,7 +257,7 @@ def _covered(cells: Cells, visits: _Visits, column: str, blame: Blame) -> bool:
     InputError
         Where a few examples are left out.
     """
-    place = np.unique(_coded(visits.group, visits.example), return_index=True)[1]
+    place = np.unique(numbered((visits.group, visits.example)), return_index=True)[1]
     groups, examples = (int(codes.max()) + 1 for codes in (visits.group, visits.example))
     seen = np.zeros((groups, examples), dtype=np.bool_)
     seen[visits.group[place], visits.example[place]] = True

@@ -111,16 +111,9 @@ PLATFORMS = (
     ),
     Platform(name="RapidMiner", labels=("prediction(<TARGET>)",), probabilities=("confidence(<label>)",)),
     Platform(
-        name="SageMaker",
-        labels=("predicted_label",),
-        probabilities=("probability", "probabilities", "score"),
+        name="SageMaker", labels=("predicted_label",), probabilities=("probability", "probabilities", "score")
     ),
-    Platform(
-        name="SAS",
-        labels=("I_<TARGET>",),
-        probabilities=("P_<TARGET><label>",),
-        truth=("F_<TARGET>",),
-    ),
+    Platform(name="SAS", labels=("I_<TARGET>",), probabilities=("P_<TARGET><label>",), truth=("F_<TARGET>",)),
     Platform(
         name="scikit-learn's users",
         probabilities=("y_proba", "y_pred_proba", "pred_proba", "predict_proba", "pred_prob"),
@@ -137,13 +130,7 @@ PLATFORMS = (
         weights=("case_wts",),
         folds=("id",),
     ),
-    Platform(
-        name="Weka",
-        labels=("predicted",),
-        scores=("prediction",),
-        ids=("inst#",),
-        truth=("actual",),
-    ),
+    Platform(name="Weka", labels=("predicted",), scores=("prediction",), ids=("inst#",), truth=("actual",)),
     Platform(name="Weights & Biases", labels=("predicted_label",), truth=("true_label",)),
     Platform(
         name="others",
@@ -294,8 +281,3 @@ def sas_classes(names: Collection[str], classes: Collection[str]) -> dict[str, s
             if len(set(meant.values())) == len(spelled_names):
                 return meant
     return {}
-
-
-def every_name(part: str) -> tuple[str, ...]:
-    """Return the names that platforms give one part, such as ``labels``, as they write them, each once."""
-    return tuple(dict.fromkeys(name for platform in PLATFORMS for name in getattr(platform, part)))

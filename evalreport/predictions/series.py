@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from evalreport.engine.counts import numbered
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
@@ -72,13 +73,8 @@ def _own_rows(predictions: Predictions, model: ModelOutputs) -> Indices:
 
 def _fit_codes(predictions: Predictions, names: Sequence[str]) -> Indices:
     """Number the rows by key columns."""
-    packed = np.zeros(predictions.n, dtype=np.int64)
-    for name in names:
-        if name in predictions.keys:
-            column = predictions.keys[name].values
-            codes = np.unique(column, return_inverse=True)[1].astype(np.int64)
-            packed = np.unique(packed * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
-    return packed.astype(np.int64)
+    keys = (predictions.keys[name].values for name in names if name in predictions.keys)
+    return numbered((np.zeros(predictions.n), *keys))
 
 
 def _cell_codes(predictions: Predictions) -> Indices:

@@ -191,9 +191,7 @@ class Notes:
     def __add__(self, other: Notes) -> Notes:
         """Put other notes behind these."""
         return Notes(
-            (*self.found, *other.found),
-            (*self.warnings, *other.warnings),
-            (*self.flow, *other.flow),
+            (*self.found, *other.found), (*self.warnings, *other.warnings), (*self.flow, *other.flow)
         )
 
 
@@ -339,6 +337,10 @@ class Predictions:
     def warnings(self) -> tuple[WarningRecord, ...]:
         """Warnings about the input."""
         return self.notes.warnings
+
+    def column(self, name: str) -> Column:
+        """Return a column of the metadata, else of the keys."""
+        return self.metadata.get(name) or self.keys[name]
 
     @property
     def n(self) -> int:

@@ -141,9 +141,7 @@ def answered(run: Run) -> Run:
         if asked.applies(run):
             answer = asked.answer(run)
             run = replace(
-                run,
-                answers={**run.answers, asked.name: answer},
-                results=with_lists(run.results, answer),
+                run, answers={**run.answers, asked.name: answer}, results=with_lists(run.results, answer)
             )
     return run
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from string import ascii_letters
 
 from evalreport import numbers
-from evalreport.report.sections import leaderboard
+from evalreport.questions.attempts import section as questions
+from evalreport.questions.costs import section as costs
+from evalreport.questions.slices import section as slices
+from evalreport.report.sections import leaderboard, tasks
 from evalreport.report.view import View, comparison_between, difference_digits, interval_of
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.texts import say
@@ -75,6 +78,16 @@ def ahead(view: View, a: str, b: str) -> ComparisonRecord | None:
     """Return the comparison in which a positive difference says that a is better: a - b, of a loss b - a."""
     first, second = (a, b) if view.greater_is_better else (b, a)
     return comparison_between(view, view.primary, first, second)
+
+
+def below_the_board(view: View) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the sentence about tasks, slices and costs each, and the lines about questions that got worse."""
+    sentences = {
+        "tasks": tasks.summary_line(view),
+        "slices": slices.summary_line(view),
+        "costs": costs.summary_line(view),
+    }
+    return sentences, questions.fallen_lines(view)
 
 
 def difference_heading(board: leaderboard.Leaderboard) -> str:

@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from evalreport import numbers
-from evalreport.questions.attempts import section as questions
-from evalreport.questions.costs import section as costs
-from evalreport.questions.slices import section as slices
-from evalreport.report.lines import difference_heading, lines_of
-from evalreport.report.sections import decision, methods, reproducibility, tasks
+from evalreport.report.lines import below_the_board, difference_heading, lines_of
+from evalreport.report.sections import decision, methods, reproducibility
 from evalreport.report.terminal import oneliner
 from evalreport.report.view import View, view_of
 from evalreport.schema.results import Results
@@ -56,7 +53,7 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
 
     named = view.results.shown_metric if title is None else f"{title}\n{view.results.shown_metric}"
     decided, origin = decision.describe(view), reproducibility.describe_reproducibility(view)
-    board = decided.board
+    board, (sentences, fallen) = decided.board, below_the_board(view)
     context = {
         "marker": hashlib.sha256(named.encode("utf-8", "backslashreplace")).hexdigest()[:12],
         "title": title,
@@ -66,10 +63,8 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
         "lines": [] if board is None else lines_of(view, board),
         "board": board,
         "difference_heading": "" if board is None else difference_heading(board),
-        "tasks": tasks.summary_line(view),
-        "slices": slices.summary_line(view),
-        "costs": costs.summary_line(view),
-        "questions": questions.fallen_lines(view),
+        **sentences,
+        "questions": fallen,
         "level": numbers.percent(view.confidence),
         "methods": methods.describe(view),
         "reproducibility": origin,

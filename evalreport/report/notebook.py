@@ -22,7 +22,7 @@ def leaderboard_html(results: Results) -> str:
         "board": board,
         "rows": () if board is None else board.rows[:MOST_MODELS],
         "further": 0 if board is None or len(board.rows) <= MOST_MODELS else len(view.models) - MOST_MODELS,
-        "names": "" if board is None or len(board.names) > MOST_LETTERS else board.names,
+        "names": "" if board is None or len(board.notes.names) > MOST_LETTERS else board.notes.names,
         "decision": decided,
         "picture": _picture(view),
     }

@@ -10,6 +10,7 @@ from itertools import chain, pairwise, repeat, starmap
 from typing import Literal
 
 from evalreport.numbers import MISSING, Digits, interval, number
+from evalreport.plots.pictures import Figure
 from evalreport.report.view import Model
 from evalreport.schema.lookups import with_limits
 from evalreport.schema.metrics import MetricRecord
@@ -95,7 +96,7 @@ class Table:
     @property
     def in_lines(self) -> bool:
         """Whether a phone shows each row as lines of its own."""
-        return self.look.startswith(("lined", "triangle", "examples"))
+        return self.look.startswith(("lined", "triangle", "examples", "found", "cases"))
 
     @property
     def is_crowded(self) -> bool:
@@ -181,14 +182,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A section of a text and tables, for which ``sections/tables.html.j2`` is the template.
+    """A section of a text, figures, tables and a note, for which ``sections/tables.html.j2`` is the template.
 
-    Several tables each have their title above them.
+    Several tables each have their title above them. A section that arranges its figures has a template of its own.
     """
 
     tables: tuple[Table, ...]
     heading: str = ""
     text: str = ""
+    figures: tuple[Figure, ...] = ()
+    note: str = ""
 
 
 def value_cell(record: MetricRecord | None, decimals: int | Digits) -> Cell:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from evalreport.questions.calibration.records import CalibrationTableRecord
 from evalreport.report.view import View, comparison_between, key_of, verdict_between
 from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.finding_rules import about_text, findings_of
+from evalreport.schema.findings import FindingRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
 from evalreport.texts.visible import shaped
@@ -45,11 +47,13 @@ GRADE_COLUMNS = (
     "slice_column",
     "slice_value",
 )
+FINDING_COLUMNS = ("finding", "about", "owner", "due", "severity", "state", "since_run", "since", "text")
+MURPHY_COLUMNS = ("a", "b", "threshold", "difference", "low", "high", "level")
 CURVE_COLUMNS = ("model", "curve", "label", "x", "y", "threshold", "low", "high", "count")
 
 
 def tables(view: View) -> dict[str, bytes]:
-    """Return the tables as CSV files in UTF-8, by name: metrics, pairs, slices, gates, curves, net benefit and deciles.
+    """Return the tables as CSV files in UTF-8, by name.
 
     A table without rows has its header alone. The limits of a pair on the primary metric are the pair's one interval.
     """
@@ -57,10 +61,7 @@ def tables(view: View) -> dict[str, bytes]:
     rows: Mapping[str, tuple[Sequence[str], Iterable[Sequence[Cell]]]] = {
         "metrics": (VALUE_COLUMNS, (_value(r) for r in results.metrics if r.slice is None)),
         "pairs": (PAIR_COLUMNS, pairs(view)),
-        "slices": (
-            (*VALUE_COLUMNS[:9], "slice_column", "slice_value", *VALUE_COLUMNS[9:]),
-            _slices(results),
-        ),
+        "slices": ((*VALUE_COLUMNS[:9], "slice_column", "slice_value", *VALUE_COLUMNS[9:]), _slices(results)),
         "gates": (
             GATE_COLUMNS,
             ((g.gate, g.outcome, g.value, g.low, g.high, str(g.text)) for g in results.gates),
@@ -71,6 +72,8 @@ def tables(view: View) -> dict[str, bytes]:
             (tuple(getattr(r, name) for name in NET_BENEFIT_COLUMNS) for r in results.decision_curves),
         ),
         "deciles": (GRADE_COLUMNS, map(_grade, results.calibration_table)),
+        "murphy": (MURPHY_COLUMNS, _murphy(results)),
+        "findings": (FINDING_COLUMNS, map(_finding, results.findings or findings_of(results))),
     }
     return {name: as_csv(columns, found) for name, (columns, found) in rows.items()}
 
@@ -127,6 +130,20 @@ def _grade(record: CalibrationTableRecord) -> tuple[Cell, ...]:
     own = tuple(getattr(record, name) for name in GRADE_COLUMNS[:-2])
     where = (None, None) if record.slice is None else (record.slice.column, record.slice.value)
     return (*own, *where)
+
+
+def _murphy(results: Results) -> Iterator[tuple[Cell, ...]]:
+    for r in results.murphy_differences:
+        for row in zip(r.threshold, r.difference, r.low, r.high, strict=True):
+            yield (r.a, r.b, *row, r.level)
+
+
+def _finding(record: FindingRecord) -> tuple[Cell, ...]:
+    since = (record.since_run, record.since)
+    whose = (record.owner, record.due)
+    return (
+        record.code, about_text(record.about), *whose, record.severity, record.state, *since, str(record.text)
+    )  # fmt: skip
 
 
 def _slices(results: Results) -> Iterator[tuple[Cell, ...]]:

@@ -8,13 +8,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from evalreport import numbers
-from evalreport.questions.attempts import section as questions
-from evalreport.questions.costs import section as costs
-from evalreport.questions.slices import section as slices
 from evalreport.report.cautions import one_of_a_code
-from evalreport.report.lines import difference_heading, lines_of
+from evalreport.report.lines import below_the_board, difference_heading, lines_of
 from evalreport.report.naming import level_of_pairs
-from evalreport.report.sections import decision, leaderboard, tasks
+from evalreport.report.sections import decision, leaderboard
 from evalreport.report.view import View, metric_digits, n_cautions, view_of
 from evalreport.schema.frames import record_lists
 from evalreport.schema.results import Results
@@ -52,13 +49,8 @@ def summary(results: Results) -> RenderableType:
         parts.append(Text(f"{say('decision.settle')} {decided.settle}"))
     if another := decision.second_look_words(view):
         parts.append(Text(another))
-    if of_tasks := tasks.summary_line(view):
-        parts.append(Text(of_tasks))
-    if of_slices := slices.summary_line(view):
-        parts.append(Text(of_slices))
-    if of_costs := costs.summary_line(view):
-        parts.append(Text(of_costs))
-    parts += [Text(line) for line in questions.fallen_lines(view)]
+    sentences, fallen = below_the_board(view)
+    parts += [Text(line) for line in (*filter(None, sentences.values()), *fallen)]
     return Group(*parts)
 
 
@@ -72,7 +64,7 @@ def not_summarised(results: Results) -> list[WarningRecord]:
     if not (results.metrics and results.ranking):
         return one_of_a_code(results.warnings)
     view = view_of(results)
-    shown = decision.describe(view).caution_codes
+    shown = decision.describe(view).by_code
     warnings = one_of_a_code(results.warnings, lambda w: decision.caution_text(view, w))
     return [w for w in warnings if w.code not in shown]
 
@@ -112,12 +104,12 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
         yield say("terminal.differences", level=level, pairs=level_of_pairs(view.results))
     else:
         yield say("terminal.intervals", level=level)
-    if board.names:
-        yield board.names
-    if board.best:
-        yield board.best
-    if board.at_zero:
-        yield board.at_zero
+    if board.notes.names:
+        yield board.notes.names
+    if board.notes.best:
+        yield board.notes.best
+    if board.notes.at_zero:
+        yield board.notes.at_zero
     if board.reference is not None and board.n_brackets:
         yield say("leaderboard.letters")
 

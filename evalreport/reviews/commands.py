@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalreport.cli import (
-    tell,
-)
+from evalreport.cli import tell
 from evalreport.errors import InputError, OutputError, UsageError
 from evalreport.files import content_of
 from evalreport.texts import Message

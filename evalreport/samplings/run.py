@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from evalreport.engine.counts import numbered
 from evalreport.errors import UsageError, no_weight
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions
@@ -46,7 +47,7 @@ def sampling_of(
     codes: Indices | None = None
     kind: type[Clusters] | None = None
     if cluster is not None:
-        column = (predictions.metadata.get(cluster) or predictions.keys[cluster]).values
+        column = predictions.column(cluster).values
         codes = np.unique(column, return_inverse=True)[1].astype(np.int64)
     elif predictions.n > len(predictions.ids) or predictions.design == "seeds":
         codes = np.unique(predictions.example, return_inverse=True)[1].astype(np.int64)
@@ -58,9 +59,7 @@ def sampling_of(
         task = suite.values.astype(np.int64)
         if codes is not None:
             # A cluster is drawn within each task: what it has in another is a cluster there.
-            codes = np.unique(task * (int(codes.max()) + 1) + codes.ravel(), return_inverse=True)[1].astype(
-                np.int64
-            )
+            codes = numbered((task, codes))
     weights = None if weight is None else _weights(predictions, weight)
     strata = None
     if fixed_class_counts:

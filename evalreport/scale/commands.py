@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalreport.cli import (
-    progress_bar,
-    say,
-    tell,
-)
-from evalreport.cli.configuration import (
-    Grouped,
-    aggregate_options,
-    models_argument,
-)
+from evalreport.cli import progress_bar, say, tell
+from evalreport.cli.configuration import Grouped, aggregate_options, models_argument
 from evalreport.cli.run import begin
 from evalreport.errors import UsageError
 from evalreport.options import memory_bytes

@@ -13,6 +13,9 @@ ALARMS = ("worse_than_accepted", "slice_fell", "data_changed")
 AUDIT_WARNINGS = (*ALARMS, "few_accepted_nights", "nights_depend", "runs_differ")
 """Codes of all warnings that follow from a history."""
 
+Status = Literal["both", "same", "new", "gone"]
+"""Which of two runs hold a model; ``same``: with the same answers to the same examples."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRecord:
@@ -45,7 +48,7 @@ class HistoryRecord:
     reason: Message | None
     n: int | None = None
     reference_n: int | None = None
-    status: Literal["both", "same", "new", "gone"] = "both"
+    status: Status = "both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +69,17 @@ class AuditRecord:
     about: str
     run: int
     look: int
-    test: str | None
-    statistic: float | None
-    p_value: float | None
-    p_adjusted: float | None
-    effect: str | None
-    effect_size: float | None
-    low: float | None
-    high: float | None
+    test: str | None = None
+    statistic: float | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    effect: str | None = None
+    effect_size: float | None = None
+    low: float | None = None
+    high: float | None = None
     alarm: bool
     text: Message
-    reason: Message | None
+    reason: Message | None = None
     details: Mapping[str, int | float] = field(default_factory=dict)
     """Further sizes by name: psi, wasserstein ...; of a slice its value ``then`` and ``now``, and ``n_then`` and
     ``n_now`` examples where these are not the same; of ``worse`` the value ``now`` on the examples that are compared,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from evalreport.schema.findings import FindingRecord, Severity
 from evalreport.schema.results import Results
 
@@ -37,6 +39,11 @@ def findings_of(results: Results) -> tuple[FindingRecord, ...]:
         if warning.level != "info"
     ]  # fmt: skip
     return tuple(sorted((*of_gates, *of_warnings), key=lambda row: row.severity != "high"))
+
+
+def about_text(about: Sequence[str]) -> str:
+    """Write what a finding is about as one cell of a table."""
+    return " | ".join(about)
 
 
 def _severity(code: str, level: str) -> Severity:

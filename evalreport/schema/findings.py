@@ -17,7 +17,8 @@ class FindingRecord:
     ``code``: ``gate``, or the warning's; ``about``: the gate, or what the warning is about. ``severity``: high where a
     gate fails, no verdict may be given, or a model or slice is worse than when accepted. ``state``: of an audit ``new``
     where the accepted run did not have it, ``open`` where it did, ``closed`` where only that run had it; else ``open``.
-    ``since_run`` and ``since``: the first run of the series known to have it; null: this one.
+    ``since_run`` and ``since``: the first run of the series known to have it; null: this one. ``owner`` and ``due``
+    (an ISO 8601 date): filled in by people in the file of ``audit --findings``, kept by the later runs of the series.
     """
 
     code: str
@@ -27,6 +28,8 @@ class FindingRecord:
     text: Text
     since_run: int | None = None
     since: str | None = None
+    owner: str | None = None
+    due: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,12 +104,7 @@ def read_address(text: str) -> Address:
     if "@" in path and ":" in netloc and not at and not re.search(r":\d+$", netloc):
         raise _refused(f"{scheme}://", "its host cannot be read", "write / of a password as %2F")
     return Address(
-        scheme,
-        unquote(user) if at else None,
-        unquote(password) if colon else None,
-        host,
-        slash + path,
-        query,
+        scheme, unquote(user) if at else None, unquote(password) if colon else None, host, slash + path, query
     )
 
 

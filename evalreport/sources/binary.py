@@ -323,11 +323,7 @@ def _locator(column: Callable[[str], Arrow]) -> Locate:
 
 
 def read_arrays(
-    arrays: Mapping[str, object],
-    name: str,
-    choose: Choose,
-    *,
-    classes: Sequence[object] | None = None,
+    arrays: Mapping[str, object], name: str, choose: Choose, *, classes: Sequence[object] | None = None
 ) -> Columns:
     """Take columns from arrays or lists of one length; nan in numbers is an empty cell.
 

@@ -269,6 +269,9 @@ Paths: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 AGGREGATE, COUNTS = "aggregate.json", "counts.parquet"
 """The manifest in a folder of counts, which `evalreport aggregate` writes, and the counts."""
 
+RESULTS = "results.json"
+"""What a run writes beside its report."""
+
 
 def is_path(source: object) -> TypeGuard[Paths | Found]:
     """Say whether predictions are given as files: paths, addresses, or files that were found."""
@@ -337,6 +340,8 @@ def set_truth_apart(
 
 def _no_file(warnings: Sequence[WarningRecord], file: str) -> InputError:
     unread = [name for warning in warnings for name in warning.about]
+    if RESULTS in unread:
+        return InputError.of("results_of_a_run", file=file, found=RESULTS, where="")
     if not unread:
         return _nothing(say("nothing_there.prediction"), file)
     names = f"{', '.join(unread[:3])}{' ...' if len(unread) > 3 else ''}"
@@ -374,6 +379,8 @@ def check_format(name: str, shown: str, option: str | None = None) -> None:
         )
     if option is None and not is_address(shown):
         refuse_logs([Path(shown)], shown)
+    if PurePath(name).name == RESULTS:
+        raise InputError.of("results_of_a_run", file=shown, found=RESULTS, where=where)
     if file_format(PurePath(name)) is None:
         raise InputError.of(
             "unknown_format",

@@ -149,12 +149,7 @@ def _places(names: tuple[str, ...], kinds: Mapping[str, Kind]) -> list[int]:
 
 
 def _read_slowly(
-    path: Path,
-    name: str,
-    names: tuple[str, ...],
-    kinds: Mapping[str, Kind],
-    dialect: Dialect,
-    locate: Locate,
+    path: Path, name: str, names: tuple[str, ...], kinds: Mapping[str, Kind], dialect: Dialect, locate: Locate
 ) -> Columns:
     """Find the fault and name its line; one without (mixed line ends, long cells) is read after all."""
     records = _filled(_records(path, name, dialect))

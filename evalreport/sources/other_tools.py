@@ -21,11 +21,7 @@ _OF_INSTANCES = frozenset(("model_id", "evaluation_name", "sample_id", "evaluati
 """Keys of each line of an instance file of Every Eval Ever."""
 
 
-_BY_NAME = {
-    "mlflow.db": "mlflow",
-    "mlruns": "mlflow",
-    "eval_results_table.json": "mlflow",
-}
+_BY_NAME = {"mlflow.db": "mlflow", "mlruns": "mlflow", "eval_results_table.json": "mlflow"}
 
 
 _TOOLS = {

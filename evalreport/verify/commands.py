@@ -9,20 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalreport.cli import (
-    LONGEST_LINE,
-    clean,
-    progress_bar,
-    tell,
-    writing,
-)
-from evalreport.cli.configuration import (
-    PathOrAddress,
-)
-from evalreport.cli.run import (
-    EXIT_GATE_FAILED,
-    exit_code,
-)
+from evalreport.cli import LONGEST_LINE, clean, progress_bar, tell, writing
+from evalreport.cli.configuration import PathOrAddress
+from evalreport.cli.run import EXIT_GATE_FAILED, exit_code
 from evalreport.options import PAGE, STANDARD_OUTPUT
 from evalreport.texts import Message, plain
 from evalreport.texts.visible import shorten
@@ -146,7 +135,7 @@ def verify_command(
             templates=templates,
             progress=progress,
         )
-    if not quiet or verification.outcome != "agrees" or verification.on_word:
+    if not quiet or verification.outcome != "agrees" or verification.scope.on_word:
         for line in _lines(verification, None if verbose else SHOWN):
             tell(shorten(str(line), LONGEST_LINE))
     return EXIT_CODES[verification.outcome]
@@ -180,7 +169,7 @@ def _lines(found: Verification, most: int | None) -> list[str | Message]:
         lines.append(Message("verify.not_counted_again"))
     for document in found.documents:
         lines += _document(document, most)
-    return [*lines, _scope(found), *found.on_word, _summary(found)]
+    return [*lines, _scope(found), *found.scope.on_word, _summary(found)]
 
 
 def _document(document: Document, most: int | None) -> list[str | Message]:
@@ -217,10 +206,10 @@ def _scope(found: Verification) -> Message:
         not_checked.append(Message("verify.scope.no_page"))
     else:
         not_checked.append(Message("verify.scope.date"))
-    if found.attached:
+    if found.scope.attached:
         checked.append(Message("verify.scope.attachment"))
     not_checked.append(Message("verify.scope.paper"))
-    not_checked += found.not_compared
+    not_checked += found.scope.not_compared
     not_checked += [Message("verify.scope.history")] if found.unchecked and read else []
     return Message("verify.scope_line", checked=checked or "-", not_checked=not_checked)
 
@@ -266,4 +255,4 @@ def _summary(found: Verification) -> Message:
         return Message("verify.cannot")
     if found.outcome != "agrees":
         return Message("verify.agrees_in_part")
-    return Message("verify.agrees_but" if found.on_word else "verify.agrees")
+    return Message("verify.agrees_but" if found.scope.on_word else "verify.agrees")

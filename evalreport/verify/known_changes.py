@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from evalreport.schema.recorded import EARLIER
 
 KNOWN_CHANGES: Mapping[str, frozenset[tuple[str, str]]] = {
-    EARLIER: frozenset({("verdicts", "code"), ("verdicts", "params"), ("warnings", "params")}),
+    EARLIER: frozenset({("verdicts", "code"), ("verdicts", "params"), ("warnings", "params")})
 }
 """By schema: the lists and their fields that it does not have. Nothing else may differ, whatever version is claimed."""
 

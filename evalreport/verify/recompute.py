@@ -165,6 +165,25 @@ def _leaf(old: object, new: object, where: str) -> Leaf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What was checked beside inputs, figures and documents, and what was not.
+
+    Attributes
+    ----------
+    attached
+        Whether the folder's PDF was compared, by its attachment.
+    not_compared
+        What was not compared, and why.
+    on_word
+        What cannot follow from inputs and options: there is only the word of the results, or of a document.
+    """
+
+    attached: bool = False
+    not_compared: tuple[Message, ...] = ()
+    on_word: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
     """The result of recomputing a results.json.
 
@@ -187,12 +206,8 @@ class Verification:
         Whether the files behind a table of counts give the same counts; None: the files are not there.
     documents
         The comparison of each other document in the same folder.
-    not_compared
-        What was not compared, and why.
-    on_word
-        What cannot follow from inputs and options: there is only the word of the results, or of a document.
-    attached
-        Whether the folder's PDF was compared, by its attachment.
+    scope
+        What else was checked, and what was not.
     command
         The command with the recorded options, under which everything was computed again; empty: nothing was.
     """
@@ -207,9 +222,7 @@ class Verification:
     of_counts: bool = False
     counted: bool | None = None
     documents: tuple[Document, ...] = ()
-    not_compared: tuple[Message, ...] = ()
-    on_word: tuple[Message, ...] = ()
-    attached: bool = False
+    scope: Scope = Scope()
     command: str = ""
 
     @property
@@ -274,12 +287,16 @@ def verify(
     documents = compare_documents(documents_in(recorded.folder), results_of(recorded.content), templates)
     pictures = not_compared_in(recorded.folder)
     unread = (Message("verify.scope.pictures", names=pictures),) if pictures else ()
+    scope = verification.scope
     titles = dict.fromkeys(document.title for document in documents if document.title is not None)
     return replace(
         verification,
         documents=documents,
-        not_compared=(*verification.not_compared, *unread),
-        on_word=(*verification.on_word, *(Message("verify.titled", title=title) for title in titles)),
+        scope=replace(
+            scope,
+            not_compared=(*scope.not_compared, *unread),
+            on_word=(*scope.on_word, *(Message("verify.titled", title=title) for title in titles)),
+        ),
     )
 
 
@@ -337,7 +354,6 @@ def _verified(
     if counted is False:
         counts = Leaf(str(Message("verify.counts")), False, "differs", "other counts", "those of the files")
         compared = (counts, *compared)
-    on_word = _earlier_looks(content)
     not_compared: tuple[Message, ...] = ()
     if listed is None and says_so:
         not_compared = (Message("verify.scope.at_address"),)
@@ -348,8 +364,9 @@ def _verified(
         _checked(recorded, inputs, compared, unchecked),
         of_counts=of_counts,
         counted=counted,
-        not_compared=not_compared,
-        on_word=on_word,
+        scope=Scope(
+            attached=recorded.attached is not None, not_compared=not_compared, on_word=_earlier_looks(content)
+        ),
         command=command(results_of(content)),
     )
 
@@ -417,12 +434,7 @@ def _recomputed(
     recorded_results = results_of(content)
     look = load_extension("look of results")(recorded_results, options)
     results = evaluate(
-        loaded,
-        options=options,
-        jobs=jobs,
-        progress=progress,
-        primary_of_series=kept,
-        look_of=look,
+        loaded, options=options, jobs=jobs, progress=progress, primary_of_series=kept, look_of=look
     )
     earlier = _about_earlier(recorded.content)
     if not earlier:
@@ -476,6 +488,11 @@ def _comparable(
         for name in ("warnings", "checks", "findings"):
             if unknown and name in side:
                 side[name] = [row for row in side[name] if row["code"] not in unknown]
+        if "findings" in side:  # owners and dates are filled in by people, in a file that is not named
+            side["findings"] = [
+                {name: value for name, value in row.items() if name not in ("owner", "due")}
+                for row in side["findings"]
+            ]
         if partly:
             for name in (*OF_AUDITS, "findings", "headline", SENTENCES):
                 side.pop(name, None)
@@ -524,5 +541,5 @@ def _checked(
         differences=tuple(differences),
         known=tuple(known),
         unchecked=unchecked,
-        attached=recorded.attached is not None,
+        scope=Scope(attached=recorded.attached is not None),
     )

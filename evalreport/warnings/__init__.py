@@ -11,15 +11,7 @@ from dataclasses import replace
 from evalreport.extensions import files_of_rooms
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import CheckRecord, WarningRecord
-from evalreport.warnings import (  # noqa: F401 - each registers its checks
-    coverage,
-    elsewhere,
-    layout,
-    pairs,
-    rare_outcomes,
-    repeats,
-    values,
-)
+from evalreport.warnings import coverage, elsewhere, layout, pairs, rare_outcomes, repeats, values  # noqa: F401 - each registers its checks
 from evalreport.warnings.checks import CHECKS, Check, check_records, raised_by
 from evalreport.warnings.needs import Facts
 

@@ -44,13 +44,7 @@ def main() -> None:
         write(week, order[rows], truth[rows], predicted, scanner)
 
 
-def write(
-    week: int,
-    ids: np.ndarray,
-    truth: np.ndarray,
-    predicted: np.ndarray,
-    scanner: np.ndarray,
-) -> None:
+def write(week: int, ids: np.ndarray, truth: np.ndarray, predicted: np.ndarray, scanner: np.ndarray) -> None:
     """Write one week's predictions; a digit is a class, so it is written as a name."""
     folder = FOLDER / f"week-{week:02d}"
     folder.mkdir(parents=True, exist_ok=True)

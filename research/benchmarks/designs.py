@@ -99,12 +99,7 @@ def beside_scikit_learn(*, quick: bool) -> Iterator[Row]:
                 partial(scaled, loop(tables), MEASURED, RESAMPLES),
                 rounds=2,
             )
-        yield Row(
-            f"default run: {work}, from CSV files",
-            "scikit-learn resampling loop",
-            ours,
-            theirs,
-        )
+        yield Row(f"default run: {work}, from CSV files", "scikit-learn resampling loop", ours, theirs)
 
 
 def _run(folder: Path, options: Options) -> bytes:

@@ -151,9 +151,7 @@ def cost(n: int) -> Cost:
     times: list[tuple[str, float]] = []
     predictions = binary_models(n, count=3)
     results = evaluate(
-        predictions,
-        options=Options(),
-        progress=lambda stage, _: times.append((stage, time.process_time())),
+        predictions, options=Options(), progress=lambda stage, _: times.append((stage, time.process_time()))
     )
     to_json(results)
     times.append(("writing results.json", time.process_time()))

@@ -1,4 +1,4 @@
-"""Attack the program in every way, and write down what came of it: docs/reliability.json and docs/reliability.md."""
+"""Attack the program in every way, and write down what came of it: docs/reliability.json, the tables of its page."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ def main() -> int:
         print(
             f"{name}: {part.tries:,} tries, {len(part.findings)} findings, {part.seconds:.0f} s", flush=True
         )
-    text = page.page(records.read(given.record))
-    given.record.with_suffix(".md").write_text(text, encoding="utf-8")
+    if given.record == records.RECORD:
+        text = page.filled(page.PAGE.read_text(encoding="utf-8"), records.read())
+        page.PAGE.write_text(text, encoding="utf-8")
     for finding in findings:
         print(finding, file=sys.stderr)
     return 1 if findings else 0

@@ -14,6 +14,7 @@ import evalreport as er
 from evalreport.calibration.deciles import decile_test
 from evalreport.calibration.risks import Risks
 from evalreport.calibration.score_test import score_test
+from evalreport.intervals.at_rates import benefit_difference_limits, called_apart
 from evalreport.loading.load import load
 from evalreport.metrics.at_rates import Scored
 from evalreport.metrics.estimation import estimate_models
@@ -27,8 +28,9 @@ from evalreport.questions.calibration.described import joined
 from evalreport.questions.slices.group_ratios import ratio_records
 from evalreport.questions.slices.group_spread import Shares, spread_records
 from evalreport.questions.slices.records import IN_HEADINGS
-from evalreport.questions.thresholds.decision_curves import ahead_of
+from evalreport.questions.thresholds.decision_curves import level_of_highest, side_of
 from evalreport.questions.thresholds.dominance import decided_both_ways
+from evalreport.questions.thresholds.murphy import murphy_differences
 from evalreport.samplings import sampling_by
 from research.studies.designs import predictions_on
 from research.studies.harness import Cell, Study, limits
@@ -132,7 +134,30 @@ def highest_benefit(n: int) -> Draw:
         x, noise = generator.normal(size=n), generator.normal(size=(2, n))
         positive = generator.random(n) < 1 / (1 + np.exp(1 - x))
         p, q = (1 / (1 + np.exp(1 - x - 0.5 * each)) for each in noise)
-        return any(ahead_of(p >= t, q >= t, positive, t, 0.95, len(thresholds)) for t in thresholds)
+        each = level_of_highest(0.95, len(thresholds))
+        counts = ((t, called_apart(p >= t, q >= t, positive)) for t in thresholds)
+        return any(side_of(benefit_difference_limits(*kinds, len(p), t, each)) for t, kinds in counts)
+
+    return printed
+
+
+def ahead_at_some_cost_ratio(
+    n: int, noises: Sequence[float], middle: float = 0.0, spread: float = 2.0
+) -> Draw:
+    """Say whether one of equal models is called ahead at some threshold of the Murphy curves."""
+    names = [f"m{k}" for k in range(len(noises))]
+
+    def printed(generator: np.random.Generator) -> bool:
+        z = middle + spread * generator.normal(size=n)
+        truth = (generator.random(n) < 1 / (1 + np.exp(-z))).astype(np.int32)
+        models = []
+        for name, noise in zip(names, noises, strict=True):
+            p = 1 / (1 + np.exp(-z - noise * generator.normal(size=n)))
+            models.append(ModelOutputs(name, y_pred=None, score=p, proba=np.stack([1 - p, p], 1)))
+        predictions = predictions_on("binary", truth, tuple(models), 2)
+        sample = estimate_all(predictions, [], units=sampling_by(n), n_resamples=2, seed=1)
+        records = murphy_differences(sample, Options(resamples=2))
+        return any(side_of(limits) for r in records for limits in zip(r.low, r.high, strict=True))
 
     return printed
 
@@ -235,6 +260,18 @@ CELLS = (
     Heading("no overall winner: two equal curves, correlation 0.8, n = 400", curves_cross(400, 0.8)),
     Heading("who has the highest net benefit: two equal curves, n = 400", highest_benefit(400)),
     Heading("metrics disagree: two equal models, n = 400", metrics_disagree(400, (0.8, 0.8))),
+    Heading(
+        "ahead at some cost ratio: two equal models, n = 1,000", ahead_at_some_cost_ratio(1000, [1.0, 1.0])
+    ),
+    Heading(
+        "ahead at some cost ratio: two equal models, n = 200",
+        ahead_at_some_cost_ratio(200, [0.5, 0.5], 0.0, 1.0),
+    ),
+    Heading(
+        "ahead at some cost ratio: two equal models, 5 % events, n = 2,000",
+        ahead_at_some_cost_ratio(2000, [1.0, 1.0], -4.0, 1.5),
+    ),
+    Heading("ahead at some cost ratio: five equal models, n = 500", ahead_at_some_cost_ratio(500, [1.0] * 5)),
     Heading(
         "metrics disagree: equal recall, one ahead on the others, n = 400", metrics_disagree(400, (0.9, 0.7))
     ),

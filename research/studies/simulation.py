@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.comparisons.label_pairs import paired_trials
+from evalreport.comparisons.label_pairs import label_pairs
 from evalreport.comparisons.pairs import with_evidence
 from evalreport.intervals import INTERVALS, leading, limits, recommended, resolved
 from evalreport.metrics.difference import Difference, paired_difference
@@ -142,6 +142,6 @@ def difference_of(sample: Sample, quantity: Quantity) -> Estimate | Difference:
     names = ("a", "b")
     examples = None if first.sampling.tasks is not None else sample.by_example(names, quantity)
     labels = sample.labels(names) if first.metric.needs == "labels" else None
-    trials = None if labels is None else paired_trials(quantity, sample.predictions, labels)
-    delta = with_evidence(sample, paired_difference(first, second), examples, labels, trials)
+    counted = None if labels is None else label_pairs(quantity, sample.predictions, labels)
+    delta = with_evidence(sample, paired_difference(first, second), examples, counted)
     return replace(first, value=np.nan) if isinstance(delta, Message) else delta

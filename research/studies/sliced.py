@@ -50,12 +50,18 @@ def counted(cell: Sliced, generator: np.random.Generator, number: int) -> Mappin
     groups = [f"g{k:02d}" for k in range(cell.slices) for _ in range(cell.each)]
     chances = np.full(len(groups), cell.accuracy)
     chances[: cell.each] = cell.first
-    columns: dict[str, list[str] | list[int]] = {"id": [f"{i:04d}" for i in range(len(groups))], "group": groups}
+    columns: dict[str, list[str] | list[int]] = {
+        "id": [f"{i:04d}" for i in range(len(groups))],
+        "group": groups,
+    }
     right = generator.random(len(groups)) < chances
     if cell.rare:
         true = generator.choice(len(CLASSES), len(groups), p=CLASSES)
         wrong = (true + generator.integers(1, len(CLASSES), len(groups))) % len(CLASSES)
-        columns |= {"y_true": [f"c{k}" for k in true], "y_pred": [f"c{k}" for k in np.where(right, true, wrong)]}
+        columns |= {
+            "y_true": [f"c{k}" for k in true],
+            "y_pred": [f"c{k}" for k in np.where(right, true, wrong)],
+        }
     else:
         columns["outcome"] = right.astype(int).tolist()
     results = er.evaluate(

@@ -7,11 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from evalreport.calibration.level import (
-    in_the_large_limits,
-    observed_expected,
-    observed_expected_limits,
-)
+from evalreport.calibration.level import in_the_large_limits, observed_expected, observed_expected_limits
 from evalreport.calibration.risks import Risks
 from tests.calibration.cases import risks_of
 from tests.reference.third_round import assert_agrees, each

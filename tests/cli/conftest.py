@@ -116,8 +116,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
         "report",
         render=render,
         terminal=types.SimpleNamespace(
-            summary=lambda results: f"SUMMARY of {results.n}",
-            not_summarised=lambda results: results.warnings,
+            summary=lambda results: f"SUMMARY of {results.n}", not_summarised=lambda results: results.warnings
         ),
     )
     return state

@@ -76,10 +76,7 @@ def test_bad_input_leaves_the_previous_report_as_it_was(run, models):
     assert Path("evalreport-out/results.json").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["--slice", "site"], ["--cluster", "who"], ["--weight", "w"]],
-)
+@pytest.mark.parametrize("words", [["--slice", "site"], ["--cluster", "who"], ["--weight", "w"]])
 def test_a_column_that_is_not_there_is_refused(run, models, words):
     """An option that names a column is never silently ignored."""
     outcome = run("run", models, *words)

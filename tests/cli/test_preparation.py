@@ -15,12 +15,7 @@ from evalreport.comparisons import TESTS
 from evalreport.intervals import INTERVALS
 from evalreport.metrics import METRICS
 from evalreport.metrics.curves import CURVES
-from evalreport.options import (
-    KEYS,
-    Options,
-    OutputOptions,
-    filled,
-)
+from evalreport.options import KEYS, Options, OutputOptions, filled
 
 
 def test_the_started_configuration_parses_and_holds_every_key(tmp_path):

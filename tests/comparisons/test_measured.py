@@ -9,13 +9,7 @@ from typing import Any
 import pytest
 
 import evalreport
-from evalreport.comparisons.measured import (
-    ALPHA,
-    EXAMPLES,
-    MEASURED,
-    MEASURED_OF_SEEDS,
-    measured_size,
-)
+from evalreport.comparisons.measured import ALPHA, EXAMPLES, MEASURED, MEASURED_OF_SEEDS, measured_size
 from evalreport.comparisons.registry import TESTS
 from evalreport.warnings.layout import FEW_SEEDS
 from research.studies import bars, families, language, operating, seeds, sliced, tables, ties, unequal

@@ -206,10 +206,7 @@ def median_error(t: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
     return float(np.median(np.abs(t - p)))
 
 
-VALUES: dict[str, Value] = {
-    "medae": median_error,
-    "rae": relative_error,
-}
+VALUES: dict[str, Value] = {"medae": median_error, "rae": relative_error}
 
 
 @pytest.mark.parametrize("metric", sorted(VALUES))

@@ -11,6 +11,7 @@ from pathlib import Path
 from evalreport.schema.warnings import LEVELS
 from evalreport.texts import group_of
 from evalreport.warnings.checks import CHECKS
+from scripts import write_reference
 from tests.samples.syntax import tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +50,19 @@ def test_every_code_has_a_heading_and_every_heading_a_code():
     headings = re.findall(r"^### `(\w+)`$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(headings) == len(set(headings))
     assert set(headings) ^ emitted() == set()
+
+
+def test_a_code_that_the_page_does_not_explain_stands_at_its_end_with_its_meaning(tmp_path, monkeypatch):
+    """`make docs` writes its heading, so that a question's warning touches its own room alone."""
+    page = tmp_path / "warnings.md"
+    without = re.sub(
+        r"### `curves_cross`\n.*?(?=### )", "", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL
+    )
+    page.write_text(without, encoding="utf-8")
+    monkeypatch.setattr(write_reference, "WARNINGS_PATH", page)
+    said = write_reference.warnings_page().partition("## Other warnings")[2]
+    meaning = group_of("meaning")["curves_cross"]
+    assert f"\n\n### `curves_cross`\n\nCaution or info. {meaning}\n\n" in said
 
 
 def test_every_code_has_a_meaning_and_levels_are_of_codes():

@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 from evalreport.engine.draws import bootstrap_moving_blocks
-from evalreport.engine.time_order import (
-    block_length,
-    cosine_sums,
-    cosines_of,
-    truncated_variance,
-)
+from evalreport.engine.time_order import block_length, cosine_sums, cosines_of, truncated_variance
 
 SERIES = np.random.default_rng(6).normal(size=137).cumsum()
 DERIVATIVE = (SERIES - SERIES.mean()) / len(SERIES)

@@ -768,11 +768,7 @@ def folds10_undecided(d):
 def _values(d: Path, rows: list[tuple[str, str, float]], column: str) -> None:
     write(
         d / "models/scores.csv",
-        {
-            "dataset": [r[0] for r in rows],
-            "model": [r[1] for r in rows],
-            column: [r[2] for r in rows],
-        },
+        {"dataset": [r[0] for r in rows], "model": [r[1] for r in rows], column: [r[2] for r in rows]},
     )
 
 

@@ -14,11 +14,7 @@ def test_with_the_predictions_models_are_compared_pair_by_pair(compare):
     forest = judged(said)["forest"]
     assert code == 1  # its gate fails
     assert forest["how"] == "pair by pair on the same 120 examples"
-    assert (forest["test"], forest["method"], forest["judgement"]) == (
-        "mcnemar_midp",
-        "plus_two",
-        "worse",
-    )
+    assert (forest["test"], forest["method"], forest["judgement"]) == ("mcnemar_midp", "plus_two", "worse")
     assert forest["high"] - forest["low"] < alone["high"] - alone["low"]
     assert forest["difference"] == pytest.approx(forest["new"] - forest["old"], abs=1e-12)
     # one model changed: Holm over one test leaves the p-value as it is

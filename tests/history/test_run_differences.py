@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import evalreport
 from evalreport.errors import EvalreportError
-from evalreport.history.run_differences import square_and_add
+from evalreport.history.run_differences import recorded_limits, square_and_add
 from evalreport.history.store import accept, prune, runs
 from evalreport.loading.load import load
 from evalreport.metrics.registry import PRIMARY
@@ -150,9 +151,7 @@ def test_a_model_that_the_earlier_run_lacks_is_said(history):
 
 def test_another_task_is_not_compared(history):
     """Classes then, numbers now."""
-    numbers = {
-        "forest": {"id": ["a", "b", "c"], "y_true": [0.5, 1.5, 2.25], "y_pred": [0.4, 1.7, 2.0]},
-    }
+    numbers = {"forest": {"id": ["a", "b", "c"], "y_true": [0.5, 1.5, 2.25], "y_pred": [0.4, 1.7, 2.0]}}
     audited(history, right(THEN))
     found, _, _ = audited(history, numbers, metrics=())
     assert {record.difference for record in found.results.history} == {None}
@@ -243,3 +242,36 @@ def test_unchanged_predictions_show_no_change_in_any_task_and_design(history, pa
     assert added
     assert len(found.results.history) == len(found.results.models)
     assert {(record.paired, record.difference) for record in found.results.history} == {(True, 0.0)}
+
+
+def of_rows(n: int, seed: int, *, clusters: bool = False) -> dict[str, Any]:
+    """Draw a test set of each task with skewed errors and outcomes of five levels."""
+    rng = np.random.default_rng(seed)
+    truth, score = rng.integers(0, 2, n), rng.random(n)
+    columns: dict[str, Any] = {"id": [f"{seed}-{i}" for i in range(n)]}
+    if clusters:
+        columns["who"] = [f"{seed}-{i // 2}" for i in range(n)]
+    return {
+        "regression": {**columns, "y_true": rng.normal(size=n), "y_pred": rng.standard_t(4, n)},
+        "outcome": {**columns, "outcome": rng.choice([0, 0.25, 0.5, 1], n)},
+        "binary": {**columns, "y_true": truth, "score": score, "p_1": (score + truth) / 2.1},
+    }
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+@pytest.mark.parametrize(
+    ("task", "metric"),
+    [("regression", "rmse"), ("regression", "mse"), ("regression", "mae"), ("regression", "r2"),
+     ("outcome", "mean_outcome"), ("binary", "accuracy"), ("binary", "log_loss"), ("binary", "roc_auc")],
+)  # fmt: skip
+def test_recorded_limits_give_what_the_rows_of_two_test_sets_give(task, metric, clusters):
+    """12 rows against 40: the factor 1 + 6 / n of means and their roots, none of shares and areas."""
+    sets = [of_rows(n, seed, clusters=clusters)[task] for n, seed in ((12, 1), (40, 2))]
+    options = {"metrics": (metric,), "resamples": 200, **({"cluster": "who"} if clusters else {})}
+    if task == "binary":
+        options["positive"] = "1"
+    apart = evalreport.evaluate({"a": sets[0], "b": sets[1]}, join="independent", **options)
+    row = next(c for c in apart.comparisons if c.metric == metric and c.recommended)
+    records = (next(m for m in apart.metrics if (m.model, m.metric) == (name, metric)) for name in "ab")
+    recorded = square_and_add(*(recorded_limits(asdict(record)) for record in records))
+    assert (recorded.low, recorded.high) == pytest.approx((row.low, row.high), rel=1e-9)

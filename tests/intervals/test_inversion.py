@@ -10,7 +10,14 @@ import pytest
 from scipy import stats
 
 import evalreport
+from evalreport.intervals import limits
 from evalreport.intervals.inversion import SMALLEST_ALPHA, level_where, smallest_alpha
+from evalreport.intervals.two_sets import nested
+from evalreport.loading.load import load
+from evalreport.metrics.difference import unpaired_difference
+from evalreport.metrics.estimation import estimate_table
+from evalreport.metrics.registry import Quantity
+from evalreport.options import Options
 from evalreport.schema.metrics import Interval
 from tests.samples.pairs import labels, row, run, scores
 
@@ -39,6 +46,75 @@ def test_ends_of_the_scale_and_no_interval() -> None:
     assert level_where(lambda _: constant(0.0)) == 1.0
     assert level_where(lambda _: constant(None)) is None
     assert smallest_alpha(lambda alpha: -math.inf if alpha < 0.2 else 1.0, 0.05) == pytest.approx(0.2)
+
+
+def between(low: float, high: float) -> Interval:
+    """Return an interval."""
+    return Interval(method="m", level=0.95, low=low, high=high)
+
+
+def test_limits_that_are_not_nested_are_scanned_from_above() -> None:
+    """0 lies outside up to the level 0.2, from 0.5 to 0.6, and from 0.97 to 0.98; inside at 95 %, so p > 0.05: 1 - 0.6.
+
+    Outside up to 0.96, where 95 % decide, and after a gap from 0.98 to 0.9876: 1 - 0.9876.
+    """
+
+    def undecided(level: float) -> Interval:
+        outside = level <= 0.2 or 0.5 <= level <= 0.6 or 0.97 <= level <= 0.98
+        return between(1.0 if outside else -1.0, 2.0)
+
+    assert level_where(undecided, nested=False) == pytest.approx(0.4, abs=1e-8)
+
+    def decided(level: float) -> Interval:
+        return between(1.0 if level <= 0.96 or 0.98 <= level <= 0.9876 else -1.0, 2.0)
+
+    assert level_where(decided, nested=False) == pytest.approx(1 - 0.9876, abs=1e-8)
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_levels_at_which_there_are_no_limits_do_not_decide(apart: bool) -> None:
+    """Far from 0 up to the level 0.97, and no limits above it: 0.03."""
+
+    def limits(level: float) -> Interval:
+        far = between(12.0, 20.0 + level)
+        return far if level <= 0.97 else Interval(method="m", level=level, low=None, high=None)
+
+    assert level_where(limits, nested=apart) == pytest.approx(0.03, abs=1e-8)
+
+
+@pytest.mark.parametrize("metric", ["rmse", "r2"])
+@pytest.mark.parametrize("seed", range(4))
+def test_p_values_of_two_sets_are_those_of_a_scan_from_above(metric: str, seed: int) -> None:
+    """METHODS 7B: the largest level at which 0 is outside, from above in steps; 8 rows with heavy tails against 60."""
+    random = np.random.default_rng([seed, 11])
+    sides = []
+    for name, n, spread in (("new", 8, 1.0 + seed), ("old", 60, 1.0)):
+        truth = random.normal(size=n)
+        wrong = spread * random.standard_t(3, n)
+        rows = {"id": [f"{name}{i}" for i in range(n)], "y_true": truth, "y_pred": truth + wrong}
+        table, quantity = load({name: rows}, options=Options(task="regression")), Quantity(metric)
+        sides.append(
+            estimate_table(table, [quantity], Options(resamples=1), seed=0).estimates[name, quantity]
+        )
+    difference = unpaired_difference(*sides)
+
+    def at(level: float) -> Interval:
+        return limits(difference, "square_and_add", level)
+
+    def outside(level: float) -> bool:
+        interval = at(level)
+        return (
+            interval.low is not None and interval.high is not None and not interval.low <= 0 <= interval.high
+        )
+
+    p = level_where(at, nested=nested(difference))
+    assert p is not None
+    levels = 1 - np.arange(1, 200) / 200
+    largest = next((level for level in levels if outside(level)), None)
+    if largest is None:
+        assert p > 0.99
+    else:
+        assert 1 - largest - 0.005 <= p <= 1 - largest + 1e-9
 
 
 @pytest.mark.parametrize("metric", ["mcc", "cohen_kappa", "f2", "roc_auc"])

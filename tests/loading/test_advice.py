@@ -93,10 +93,7 @@ ATTEMPTS = "".join(f"q{k},{k % 2}\nq{k},1\n" for k in range(N))
 CASES: dict[str, Case] = {
     "row_twice_of_answers": Case({"m.csv": "task_id,passed\n" + ATTEMPTS}, advice=("--attempts-by task_id",)),
     "seeds_partly_shared": Case({"m.csv": SEEDS}, advice=("--join intersect",)),
-    "seed_lacking": Case(
-        {"m.csv": UNLIKE_SEEDS.replace("r7,b,5,1,1\n", "")},
-        advice=("--join intersect",),
-    ),
+    "seed_lacking": Case({"m.csv": UNLIKE_SEEDS.replace("r7,b,5,1,1\n", "")}, advice=("--join intersect",)),
     "rows_lacking": Case(
         {
             "a.csv": table(id=IDS, y_true=TRUE, y_pred=LABELS),
@@ -172,10 +169,7 @@ CASES: dict[str, Case] = {
         advice=("--outcome",),
         also={"--outcome": "--outcome grade"},
     ),
-    "several_metrics": Case(
-        {"m.csv": table(dataset=IDS, auc=P, f1=P)},
-        advice=("--value auc",),
-    ),
+    "several_metrics": Case({"m.csv": table(dataset=IDS, auc=P, f1=P)}, advice=("--value auc",)),
     "gold_alone": Case(
         {"m.csv": table(id=IDS, judge=P, gold=TRUE)},
         advice=("--outcome",),

@@ -225,11 +225,7 @@ def test_cells_stand_in_an_order_that_names_do_not_decide() -> None:
     turned = [(3 - values)[::-1] for values in codes]
     cells = [
         distinct_cells(true, said)
-        for true, said in (
-            (codes[0], codes[1:]),
-            (turned[0], turned[1:]),
-            (codes[0], codes[:0:-1]),
-        )
+        for true, said in ((codes[0], codes[1:]), (turned[0], turned[1:]), (codes[0], codes[:0:-1]))
     ]
     assert len(cells[0].counts) > 30
     for other in cells[1:]:

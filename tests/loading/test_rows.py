@@ -315,14 +315,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "names a key twice",
         "one object a line",
     ),
-    "outcome text": (
-        "m.csv",
-        "id,outcome\na,1\nb,maybe\n",
-        3,
-        "outcome",
-        "'maybe' is no outcome",
-        "correct",
-    ),
+    "outcome text": ("m.csv", "id,outcome\na,1\nb,maybe\n", 3, "outcome", "'maybe' is no outcome", "correct"),
     "value nan": (
         "m.csv",
         "dataset,model,value\nd,k,1\ne,k,1\nd,l,nan\ne,l,2\n",

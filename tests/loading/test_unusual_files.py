@@ -49,9 +49,7 @@ def test_an_option_cannot_give_a_column_another_meaning(refused: Refused, option
     assert f"--{option}" in str(error)
 
 
-def test_an_option_wins_over_a_name_that_is_only_also_accepted(
-    loaded: Callable[..., Predictions],
-) -> None:
+def test_an_option_wins_over_a_name_that_is_only_also_accepted(loaded: Callable[..., Predictions]) -> None:
     """`label` means y_true only where nothing else is said of it."""
     predictions = loaded("id,label\na,1\nb,0\n", outcome="label")
     assert predictions.task == "outcome"

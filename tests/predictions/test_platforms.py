@@ -12,7 +12,7 @@ import pytest
 import evalreport as er
 from evalreport.errors import InputError
 from evalreport.options import Options
-from evalreport.predictions.platforms import PLATFORMS, every_name, names_of
+from evalreport.predictions.platforms import PLATFORMS, names_of
 from evalreport.predictions.table import Predictions
 from tests.samples.same_table import in_form
 
@@ -51,10 +51,7 @@ LAYOUTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         },
         BY_WORDS,
     ),
-    "caret": (
-        {"pred": words(LABELS), "obs": words(TRUE), "No": P0, "Yes": P1, "rowIndex": IDS},
-        BY_WORDS,
-    ),
+    "caret": ({"pred": words(LABELS), "obs": words(TRUE), "No": P0, "Yes": P1, "rowIndex": IDS}, BY_WORDS),
     "H2O": ({"id": IDS, "y_true": TRUE, "predict": LABELS, "p0": P0, "p1": P1}, BY_CODES),
     "H2O, words": (
         {"id": IDS, "y_true": words(TRUE), "predict": words(LABELS), "No": P0, "Yes": P1},
@@ -449,8 +446,20 @@ def test_a_judgement_called_otherwise_is_asked_about(
     assert er.load(tmp_path / "m.csv", options=Options(outcome="is_correct")).task == "outcome"
 
 
-def test_the_refusal_of_unknown_names_lists_those_of_platforms(refused: Callable[..., InputError]) -> None:
-    """From the table that docs/columns is made of."""
-    remedy = refused("m.csv", "id,y_true,guess\na,1,1\nb,0,1\n").remedy or ""
-    for name in every_name("labels"):
-        assert name in remedy
+@pytest.mark.parametrize(
+    "header, nearest",
+    [
+        ("id,y_true,guess", "rename 'guess' y_pred"),
+        ("id,y_true,region,predicton", "rename 'predicton' y_pred"),
+        ("id,y_true,age,amount", "rename the column of the predictions y_pred"),
+        ("feature,importance", "or take the file away if it holds none"),
+    ],
+)
+def test_a_file_without_predictions_is_answered_in_four_lines(
+    header: str, nearest: str, refused: Callable[..., InputError], tmp_path: Path
+) -> None:
+    """What was expected, what is there, the column that is meant perhaps, and the page that has every name."""
+    error = refused("m.csv", f"{header}\n{','.join('1' for _ in header.split(','))}\n")
+    assert nearest in (error.remedy or "")
+    assert "docs/columns.md" in str(error)
+    assert len(str(error)) - len(str(tmp_path)) <= 4 * 110

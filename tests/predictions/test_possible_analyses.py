@@ -81,11 +81,7 @@ def test_designs_that_this_version_does_not_analyse_are_said(
 
 @pytest.mark.parametrize(
     "column, cells, words",
-    [
-        ("train_size", ("10", "20"), None),
-        ("part", ("train", "test"), None),
-        ("town", ("x", "x"), None),
-    ],
+    [("train_size", ("10", "20"), None), ("part", ("train", "test"), None), ("town", ("x", "x"), None)],
 )
 def test_only_one_prediction_an_example_is_one_test_set(
     loaded: Callable[..., Predictions], column: str, cells: tuple[str, str], words: str | None

@@ -215,10 +215,7 @@ def test_every_row_is_in_exactly_one_slice_whatever_the_values(values):
     assert len(set(division.values)) == len(division.values)
 
 
-@given(
-    st.lists(st.floats(-1e6, 1e6, allow_nan=False), min_size=1, max_size=80),
-    st.integers(1, 10),
-)
+@given(st.lists(st.floats(-1e6, 1e6, allow_nan=False), min_size=1, max_size=80), st.integers(1, 10))
 def test_bins_cover_all_numbers_and_keep_equal_ones_together(numbers, n_bins):
     """At most as many bins as asked for, none empty, ascending, and names that differ."""
     values = np.array(numbers)

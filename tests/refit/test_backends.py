@@ -133,11 +133,7 @@ def started(path: Path, output: Path, *words: str) -> subprocess.Popen[str]:
 @pytest.mark.system
 @pytest.mark.parametrize(
     "backend, how, code",
-    [
-        ("sequential", signal.SIGTERM, 143),
-        ("loky", signal.SIGKILL, -9),
-        ("loky", signal.SIGINT, 130),
-    ],
+    [("sequential", signal.SIGTERM, 143), ("loky", signal.SIGKILL, -9), ("loky", signal.SIGINT, 130)],
 )
 def test_an_interrupted_plan_goes_on_and_gives_the_same_bytes(folder: Path, plan: Write, how, backend, code):
     """Killed, or stopped by Ctrl-C or SIGTERM: nothing half-written, and the rest is done by the next call."""

@@ -29,11 +29,7 @@ def test_the_command_says_what_it_runs_and_what_is_odd(folder: Path, plan: Write
 
 @pytest.mark.parametrize(
     "data, words",
-    [
-        ('group = "ward"', " --cluster ward"),
-        ('positive = "no"', " --positive no"),
-        ('keep = ["ward"]', ""),
-    ],
+    [('group = "ward"', " --cluster ward"), ('positive = "no"', " --positive no"), ('keep = ["ward"]', "")],
 )
 def test_the_next_command_names_what_run_cannot_know(folder: Path, plan: Write, capsys, data, words):
     """Groups and a positive class that is not the usual one have to be told; kept columns can be sliced by."""

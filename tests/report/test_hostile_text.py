@@ -110,11 +110,7 @@ TEXTS = st.lists(ANY.filter(str.strip), min_size=3, max_size=3).filter(lambda te
 @given(names=NAMES, texts=TEXTS, title=ANY.filter(bool))
 @QUICK
 def test_no_text_changes_the_structure_of_the_page(
-    simulate: Callable[..., Results],
-    paper: bool,
-    names: list[str],
-    texts: list[str],
-    title: str,
+    simulate: Callable[..., Results], paper: bool, names: list[str], texts: list[str], title: str
 ) -> None:
     """The same elements with the same attributes as with plain names; no character without a shape; no address."""
     assume(set(names).isdisjoint(texts))  # a warning about a model stands elsewhere than one about a text

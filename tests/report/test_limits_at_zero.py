@@ -66,12 +66,7 @@ def test_a_limit_that_the_test_moved_is_written_alike_and_explained_everywhere(
     sections = describe(view)
     svgs = {figure.name: drawn(figure) for section in sections for figure in figures_of(section.content)}
     page = page_of(view, sections, svgs, time=datetime(2026, 1, 1, tzinfo=UTC))
-    texts = [
-        board.note,
-        summary_text(results).replace("\\", ""),
-        one_screen(results),
-        page,
-    ]
+    texts = [board.notes.reading, summary_text(results).replace("\\", ""), one_screen(results), page]
     for text in texts:
         assert unsaid not in text
         assert (CUT in text or STRETCHED in text) == (said is not None)

@@ -32,8 +32,8 @@ def test_notebook_table_has_the_cautions_and_explains_nothing_that_it_does_not_s
     found = decision.describe(view_of(results))
     page = leaderboard_html(results)
     assert found.board is not None
-    assert found.board.note
-    assert found.board.note not in page
+    assert found.board.notes.reading
+    assert found.board.notes.reading not in page
     assert all(str(escape(text)) in page for text in found.cautions)
 
 
@@ -62,7 +62,8 @@ def test_a_notebook_shows_the_first_twenty_of_very_many_models(
     decided = decision.describe(view)
     assert decided.board is not None
     panels = tuple(replace(panel, gaps=panel.gaps[:1] * 300) for panel in decided.board.panels)
-    board = replace(decided.board, rows=decided.board.rows[:1] * 300, panels=panels, names="x" * 90_000)
+    board = replace(decided.board, rows=decided.board.rows[:1] * 300, panels=panels)
+    board = replace(board, notes=replace(board.notes, names="x" * 90_000))
     monkeypatch.setattr(decision, "describe", lambda _: replace(decided, board=board))
     monkeypatch.setattr(notebook, "_picture", lambda _: "")
     monkeypatch.setattr(notebook, "view_of", lambda _: replace(view, models=view.models[:1] * 300))

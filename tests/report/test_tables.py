@@ -24,6 +24,8 @@ COLUMNS = {
     "curves": "model,curve,label,x,y,threshold,low,high",
     "net_benefit": "model,threshold,net_benefit,low,high,treat_all",
     "deciles": "model,grade,n,predicted,observed,low,high,p_value",
+    "murphy": "a,b,threshold,difference,low,high,level",
+    "findings": "finding,about,owner,due,severity,state,since_run,since,text",
 }
 TEXTS = {
     *(
@@ -39,6 +41,7 @@ TEXTS = {
         "grade",
         "b",
     ),
+    *("finding", "about", "owner", "due", "severity", "state", "since"),
     *("test", "verdict", "gate", "outcome", "curve", "text"),
 }
 

@@ -43,13 +43,7 @@ def test_terminal_shows_table_verdict_gates_and_cautions(simulate: Callable[...,
     results = gated(simulate(), "pass")
     text = printed(results)
     text = " ".join(text.split())
-    for words in (
-        *simulate().models,
-        "Δ vs forest",
-        "do not show which. ",
-        "pass: ",
-        "caution: ",
-    ):
+    for words in (*simulate().models, "Δ vs forest", "do not show which. ", "pass: ", "caution: "):
         assert words in text
     assert "1 caution in all" in str(results)
 

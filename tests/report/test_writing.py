@@ -15,10 +15,7 @@ from evalreport.options import OutputOptions
 from evalreport.report import pdf, render, sections, writing
 from evalreport.schema.results import Results, to_json
 
-ALL = {
-    *("report.html", "report.pdf", "results.json", "summary.md"),
-    *("pr.svg", "roc.svg"),
-}
+ALL = {*("report.html", "report.pdf", "results.json", "summary.md"), *("pr.svg", "roc.svg")}
 
 
 def contents(folder: Path) -> dict[str, bytes]:

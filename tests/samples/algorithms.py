@@ -66,12 +66,7 @@ def refitted(
         drawn = generator.integers(0, n, n)
         predicted.append(fit(x[drawn], y[drawn])(x).tolist())
         inbag.append(np.bincount(drawn, minlength=n).tolist())
-    return {
-        "truth": y.tolist(),
-        "predicted": predicted,
-        "inbag": inbag,
-        "apparent": fit(x, y)(x).tolist(),
-    }
+    return {"truth": y.tolist(), "predicted": predicted, "inbag": inbag, "apparent": fit(x, y)(x).tolist()}
 
 
 def nearest(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]]:

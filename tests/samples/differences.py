@@ -5,11 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from evalreport.questions.baselines.records import BaselineRecord
-from evalreport.schema.comparisons import (
-    AgreementRecord,
-    DisagreementRecord,
-    EffectRecord,
-)
+from evalreport.schema.comparisons import AgreementRecord, DisagreementRecord, EffectRecord
 from evalreport.schema.results import Results
 
 TWO = {"forest": 1.8, "tree": 0.6}

@@ -148,9 +148,7 @@ def test_a_fault_is_found_by_counting(
 
 
 @pytest.mark.parametrize(
-    "options",
-    [Options(same_input="place"), Options(threshold=0.4), Options(task="regression")],
-    ids=str,
+    "options", [Options(same_input="place"), Options(threshold=0.4), Options(task="regression")], ids=str
 )
 def test_options_that_counts_cannot_serve_are_refused(options: Options, folder: Path) -> None:
     """Single examples and numbers need more than counts of labels; a threshold something to cut."""

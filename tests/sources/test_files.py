@@ -131,3 +131,14 @@ def test_a_folder_in_place_of_the_truth_is_said(tmp_path: Path, write: Write) ->
     write("m.csv", "id,y_pred\na,1\n")
     with pytest.raises(InputError, match=r"a folder stands where a file is meant \(named by --truth\)"):
         load(tmp_path / "m.csv", options=Options(truth=str(tmp_path)))
+
+
+@pytest.mark.parametrize("named", ["report", "report/results.json"])
+def test_the_results_of_a_run_are_no_predictions(named: str, tmp_path: Path) -> None:
+    """Somebody passes the report's folder in place of the predictions': the message says what each is for."""
+    report = tmp_path / "report"
+    report.mkdir()
+    (report / "results.json").write_text('{"schema_version": 1}')
+    (report / "report.html").write_text("<p></p>")
+    with pytest.raises(InputError, match=r"results\.json is what a run wrote.*compare-runs OLD NEW"):
+        load(tmp_path / named)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import json
 import warnings
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,10 +20,13 @@ from hypothesis import strategies as st
 
 from evalreport.errors import EvalreportError, InputError
 from evalreport.loading.load import load
-from evalreport.sources.reading import FORMATS, file_format
+from evalreport.sources import unpacking
+from evalreport.sources.reading import FORMATS
 from tests.samples.workbook import write_workbook
 
-TABLE = {
+Table = dict[str, list[Any]]
+
+TABLE: Table = {
     "id": ["a", "b", "a", "b"],
     "model": ["k", "k", "l", "l"],
     "y_true": ["x", "y", "x", "y"],
@@ -30,34 +35,79 @@ TABLE = {
 }
 
 
-def pristine(folder: Path) -> dict[str, bytes]:
-    """Return a good file of each format."""
-    lines = [",".join(TABLE), *(",".join(map(str, row)) for row in zip(*TABLE.values(), strict=True))]
-    (folder / "m.csv").write_text("\n".join(lines) + "\n")
-    table = pa.table(TABLE)
-    pq.write_table(table, folder / "m.parquet")
-    with pa.ipc.new_file(str(folder / "m.arrow"), table.schema) as writer:
-        writer.write_table(table)
-    np.savez(folder / "m.npz", **{name: np.array(column) for name, column in TABLE.items()})
-    kinds = {name: np.array(column).dtype for name, column in TABLE.items()}
-    np.save(folder / "m.npy", np.array(list(zip(*TABLE.values(), strict=True)), dtype=list(kinds.items())))
-    write_workbook(folder / "m.xlsx", [list(TABLE), *zip(*TABLE.values(), strict=True)])
-    keys = list(TABLE)
-    rows = [{k: TABLE[k][i] for k in keys} for i in range(4)]
-    (folder / "m.jsonl").write_text("\n".join(str(row).replace("'", '"') for row in rows) + "\n")
-    (folder / "m.tsv").write_text((folder / "m.csv").read_text().replace(",", "\t"))
-    for suffix in ("csv", "tsv", "jsonl"):
-        (folder / f"m.{suffix}.gz").write_bytes(gzip.compress((folder / f"m.{suffix}").read_bytes()))
-    (folder / "m.feather").write_bytes((folder / "m.arrow").read_bytes())
-    files = {str(file_format(path)): path.read_bytes() for path in folder.iterdir()}
-    assert set(files) == set(FORMATS), "each registered format needs a good file here"
-    return files
+def write_text(path: Path, table: Table) -> None:
+    """Write lines of cells, with the mark of the file's name between them; gzipped where it says so."""
+    mark = "\t" if ".tsv" in path.name else ","
+    lines = [mark.join(table), *(mark.join(map(str, row)) for row in zip(*table.values(), strict=True))]
+    write_lines(path, lines)
+
+
+def write_json(path: Path, table: Table) -> None:
+    """Write an object a line; gzipped where the file's name says so."""
+    rows = zip(*table.values(), strict=True)
+    write_lines(path, [json.dumps(dict(zip(table, row, strict=True))) for row in rows])
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> None:
+    """Write lines of text; gzipped where the file's name says so."""
+    data = "".join(f"{line}\n" for line in lines).encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+
+
+def write_arrow(path: Path, table: Table) -> None:
+    """Write an Arrow file."""
+    columns = pa.table(table)
+    with pa.ipc.new_file(str(path), columns.schema) as writer:
+        writer.write_table(columns)
+
+
+def write_npy(path: Path, table: Table) -> None:
+    """Write one array of records."""
+    kinds = [(name, np.array(column).dtype) for name, column in table.items()]
+    np.save(path, np.array(list(zip(*table.values(), strict=True)), dtype=kinds))
+
+
+WRITERS: dict[str, Callable[[Path, Table], object]] = {
+    **dict.fromkeys(("csv", "tsv", "csv.gz", "tsv.gz"), write_text),
+    **dict.fromkeys(("jsonl", "jsonl.gz"), write_json),
+    **dict.fromkeys(("arrow", "feather"), write_arrow),
+    "parquet": lambda path, table: pq.write_table(pa.table(table), path),
+    "npz": lambda path, table: np.savez_compressed(path, **{n: np.array(c) for n, c in table.items()}),
+    "npy": write_npy,
+    "xlsx": lambda path, table: write_workbook(path, [list(table), *zip(*table.values(), strict=True)]),
+}
+"""How a good file of each format is written."""
+
+AS_LARGE_AS_CONTENT = {"csv", "tsv", "jsonl", "npy", "arrow", "feather", "xlsx"}
+"""The formats whose files are not compressed here; `test_unpacking.py` has compressed ones of Arrow."""
 
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """A good file of each format."""
-    return pristine(tmp_path_factory.mktemp("good"))
+    folder, files = tmp_path_factory.mktemp("good"), {}
+    for suffix, write in WRITERS.items():
+        path = folder / f"m.{suffix}"
+        write(path, TABLE)
+        files[suffix] = path.read_bytes()
+    return files
+
+
+def test_every_format_has_a_writer_here() -> None:
+    """Each registered format is tried below: write its file in ``WRITERS``."""
+    assert set(WRITERS) == set(FORMATS)
+
+
+@pytest.mark.parametrize("suffix", [s for s in FORMATS if s not in AS_LARGE_AS_CONTENT])
+def test_what_unpacks_to_far_more_than_it_holds_is_refused(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two columns of 50,000 equal numbers, and room for 200 times the file: a reader without a ``room`` fails."""
+    monkeypatch.setattr(unpacking, "ALWAYS", 10_000)
+    path = tmp_path / f"m.{suffix}"
+    WRITERS[suffix](path, dict.fromkeys(("y_true", "y_pred"), [0] * 50_000))
+    with pytest.raises(InputError, match=r"it unpacks to (about|more than) .*; expected at most"):
+        load(path)
 
 
 def load_or_refuse(path: Path) -> None:
@@ -77,7 +127,7 @@ def formats() -> list[Any]:
 
 @pytest.mark.parametrize("suffix", formats())
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_a_damaged_file_never_ends_in_a_traceback(
     suffix: str, data: st.DataObject, good: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

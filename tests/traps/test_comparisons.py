@@ -9,15 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.samples.traps import (
-    Source,
-    evaluate,
-    noisy_values,
-    paired_counts,
-    right_or_wrong,
-    row_of,
-    scored,
-)
+from tests.samples.traps import Source, evaluate, noisy_values, paired_counts, right_or_wrong, row_of, scored
 
 
 def twins(source: Source) -> Source:

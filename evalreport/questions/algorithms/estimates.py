@@ -181,11 +181,7 @@ def _with_all(sample: Sample, quantities: Sequence[Quantity], options: Options) 
     for some, n_resamples in ((means, 1), (others, options.resamples)):
         if some:
             rest = estimate_all(
-                sample.predictions,
-                some,
-                units=sample.units,
-                n_resamples=n_resamples,
-                seed=options.seed,
+                sample.predictions, some, units=sample.units, n_resamples=n_resamples, seed=options.seed
             )
             estimates |= with_fits(rest).estimates
     return Sample(sample.predictions, tuple(quantities), estimates, sample.tables, sample.rows)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
-from evalreport.metrics.judged import task_weights
+from evalreport.metrics.layout import task_weights
 from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import METRICS, PRIMARY, Quantity, definition
 from evalreport.metrics.sample import Sample

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from evalreport.questions.calibration.described import calibration_records
-from evalreport.questions.calibration.records import (
-    CalibrationLists,
-)
+from evalreport.questions.calibration.records import CalibrationLists
 from evalreport.questions.question import Run, question
 from evalreport.questions.thresholds.records import CurveRecord
 

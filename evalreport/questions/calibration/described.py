@@ -15,12 +15,7 @@ from evalreport.calibration.isotonic import Band, Curve, consistency_band, isoto
 from evalreport.calibration.line import calibration_line
 from evalreport.calibration.risks import Risks
 from evalreport.calibration.score_test import ScoreTest, score_test
-from evalreport.calibration.squared_error import (
-    BINS,
-    bins_by_rank,
-    calibration_error,
-    squared_error_limits,
-)
+from evalreport.calibration.squared_error import BINS, bins_by_rank, calibration_error, squared_error_limits
 from evalreport.engine.parallel import mapped
 from evalreport.metrics.calibration import forecast
 from evalreport.metrics.curves import CURVES, MOST_POINTS, Points

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
 from evalreport.plots.pictures import Figure
 from evalreport.questions.costs.charts import costs_drawn, is_logarithmic, quality_against_cost
 from evalreport.questions.costs.records import CostRatioRecord, CostRecord
-from evalreport.report.table import Cell, Row, Table, plain_cell
+from evalreport.report.table import Cell, Row, Table, Tables, plain_cell
 from evalreport.report.view import View, metric_digits, value_of
 from evalreport.schema.lookups import verdict_between
 from evalreport.schema.metrics import Slice
@@ -23,25 +22,14 @@ MOST_SLICES, MOST_MODELS, LONGEST = 24, 4, 26
 """Slices and models of a table by slice, and characters of a slice's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """The section: its heading, a line about it, the picture, and the tables of each column, overall and by slice."""
-
-    heading: str
-    about: str
-    figures: tuple[Figure, ...]
-    tables: tuple[Table, ...]
-    note: str
-
-
-def describe(view: View) -> Costs | None:
+def describe(view: View) -> Tables | None:
     """Lay out the costs; nothing where no model gives any."""
     columns = list(dict.fromkeys(r.column for r in view.results.costs if r.slice is None))
     if not columns:
         return None
-    return Costs(
+    return Tables(
         heading=say("costs.heading", sentence=sentence(view, columns[0])),
-        about=_about(view, columns[0]),
+        text=_about(view, columns[0]),
         figures=_figure(view, columns[0]),
         tables=(
             *(_table(view, column) for column in columns),

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
 from evalreport.plots.pictures import Figure
 from evalreport.questions.coverage.charts import coverage_by_level, overall, width_by_level
 from evalreport.questions.coverage.records import CoverageRecord, WidthRatioRecord
-from evalreport.report.table import Row, Table, headings, plain_cell
+from evalreport.report.table import Row, Table, Tables, headings, plain_cell
 from evalreport.report.view import Model, View
 from evalreport.texts import say
 
 MOST_MODELS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Coverages:
-    """The section: its heading, a line about it, the picture, and the tables."""
-
-    heading: str
-    about: str
-    figures: tuple[Figure, ...]
-    tables: tuple[Table, ...]
-
-
-def describe(view: View) -> Coverages | None:
+def describe(view: View) -> Tables | None:
     """Lay out coverage and width; nothing where there are no intervals."""
     models = [model for model in view.models if overall(view.results, model.id)]
     if not models:
         return None
     level = shown_level(view)
-    return Coverages(
+    return Tables(
         heading=sentence(view),
-        about=say("coverage.about", n=view.results.n, level=numbers.percent(view.confidence)),
+        text=say("coverage.about", n=view.results.n, level=numbers.percent(view.confidence)),
         figures=(_figure(view),),
         tables=(
             _by_level(view, models),
@@ -90,12 +79,7 @@ def _held(record: CoverageRecord) -> str:
     value = numbers.percent(round(record.coverage, 3))
     if record.low is None or record.high is None:
         return value
-    return say(
-        "coverage.held",
-        value=value,
-        low=f"{100 * record.low:.1f}",
-        high=f"{100 * record.high:.1f}",
-    )
+    return say("coverage.held", value=value, low=f"{100 * record.low:.1f}", high=f"{100 * record.high:.1f}")
 
 
 def _ratio(view: View, a: Model, b: Model, level: float) -> WidthRatioRecord | None:

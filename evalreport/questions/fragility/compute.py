@@ -13,6 +13,7 @@ from evalreport.comparisons.decisions import Decision
 from evalreport.comparisons.example_tests import P_OF_COUNTS
 from evalreport.comparisons.pairs import Comparison, compare_all, records
 from evalreport.comparisons.registry import Pair
+from evalreport.comparisons.sample_size import least_enough
 from evalreport.metrics.estimation import estimate_models
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.subsets import subset
@@ -79,11 +80,9 @@ def _exact(
     both, only_a, only_b, neither = (round(cell) for cell in pair.agreement)
     more, fewer = max(only_a, only_b), min(only_a, only_b)
     # From equal counts on the p-value is 1: within these the number of turned examples only makes it greater.
-    low, high = 0, math.ceil((more - fewer) / 2)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if undone(p_of_counts(more - middle, fewer + middle)) else (middle, high)
-    return _record(run, decision, turned=high, of=both + only_a + only_b + neither, method="exact")
+    high = math.ceil((more - fewer) / 2)
+    turned = least_enough(lambda n: undone(p_of_counts(more - n, fewer + n)), 0, high)
+    return _record(run, decision, turned=turned, of=both + only_a + only_b + neither, method="exact")
 
 
 # --- by influence ---------------------------------------------------------------------------------------------------
@@ -191,10 +190,7 @@ def _least(undecided: Callable[[int], bool], guess: int, most: int) -> int | Non
                 return None
             high, step = high + step, 2 * step
         low, high = high, min(high + step, most)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if undecided(middle) else (middle, high)
-    return high
+    return least_enough(undecided, low, high)
 
 
 def _again(

@@ -14,7 +14,8 @@ from evalreport.intervals import leading, recommended, resolved
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Judged
-from evalreport.metrics.judged import common_gold, fewest_of_a_task, is_pooled, task_weights
+from evalreport.metrics.judged import common_gold, fewest_of_a_task, is_pooled
+from evalreport.metrics.layout import task_weights
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options

@@ -133,11 +133,7 @@ def _agreement(model: str | None, rows: _Rows, options: Options) -> JudgeAgreeme
 def without_bias(record: JudgeAgreementRecord) -> JudgeAgreementRecord:
     """Return the agreement without what compares outcomes on two scales."""
     return replace(
-        record,
-        bias=None,
-        bias_low=None,
-        bias_high=None,
-        reason=record.reason or Message("judge.two_scales"),
+        record, bias=None, bias_low=None, bias_high=None, reason=record.reason or Message("judge.two_scales")
     )
 
 

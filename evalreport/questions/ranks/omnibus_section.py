@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
@@ -10,7 +9,7 @@ from evalreport.plots.pairs import critical_differences
 from evalreport.plots.pictures import Figure
 from evalreport.questions.ranks.records import OmnibusRecord
 from evalreport.report.naming import MetricKey, label_of, metric_label
-from evalreport.report.table import Row, Table, headings
+from evalreport.report.table import Row, Table, Tables, headings
 from evalreport.report.view import View, text_of
 from evalreport.texts import named, say
 
@@ -18,15 +17,7 @@ MOST_DRAWN = 24
 """Average ranks of more models are not drawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Omnibus:
-    """What the section shows."""
-
-    figure: Figure | None
-    table: Table | None
-
-
-def describe(view: View) -> Omnibus | None:
+def describe(view: View) -> Tables | None:
     """Lay out the diagram of average ranks with its tests, and tests that the line below the pairs does not name."""
     records = view.results.omnibus
     figure = _omnibus_figure(view)
@@ -46,7 +37,7 @@ def describe(view: View) -> Omnibus | None:
     )
     heads = headings(map(say, names), "text,text,number,number,remark")
     table = Table(say("omnibus.box"), heads, rows, say("omnibus.note"), first=say("table.test"))
-    return Omnibus(figure, table if rows else None)
+    return Tables((table,) if rows else (), figures=() if figure is None else (figure,))
 
 
 def _row(view: View, record: OmnibusRecord, remarks: bool) -> Row:

@@ -23,11 +23,7 @@ from evalreport.questions.calibration.records import CalibrationRecord
 from evalreport.questions.slices.disparities import disparity_records, in_words, large_enough
 from evalreport.questions.slices.group_ratios import ratio_records
 from evalreport.questions.slices.group_spread import Shares, spread_records
-from evalreport.questions.slices.records import (
-    DisparityRecord,
-    SliceLists,
-    distinct_tests,
-)
+from evalreport.questions.slices.records import DisparityRecord, SliceLists, distinct_tests
 from evalreport.questions.slices.slice_estimates import (
     Group,
     Side,

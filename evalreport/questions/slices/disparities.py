@@ -7,7 +7,7 @@ is fixed without a look at the outcomes. Its p-values are adjusted together and 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +15,7 @@ from evalreport.comparisons.adjustment import adjust
 from evalreport.comparisons.decisions import agreeing
 from evalreport.intervals import resolved
 from evalreport.intervals.inversion import level_where
-from evalreport.intervals.two_sets import ratio_of_two_sets
+from evalreport.intervals.two_sets import nested, ratio_of_two_sets
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
@@ -66,15 +66,21 @@ def disparity_records(sides: Sequence[Side], options: Options) -> tuple[Disparit
 # --- the family -----------------------------------------------------------------------------------------------------
 
 
+def _by_column(sides: Sequence[Side]) -> Mapping[tuple[str, str], list[Side]]:
+    """Group slices by model and column."""
+    columns: dict[tuple[str, str], list[Side]] = {}
+    for side in sides:
+        columns.setdefault((side.model, side.name.column), []).append(side)
+    return columns
+
+
 def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
     """Mark the slices of all columns whose margins let no outcome reach the level as too small.
 
     Proportions of independent examples only; for other values the number of examples decides. Without
     ``--correction`` each slice is tested separately.
     """
-    columns: dict[tuple[str, str], list[Side]] = {}
-    for side in sides:
-        columns.setdefault((side.model, side.name.column), []).append(side)
+    columns = _by_column(sides)
     smallest: dict[Key, float] = {}
     for group in columns.values():
         # Of a column with two values each is the other's rest: one test.
@@ -100,9 +106,7 @@ def test_family(family: Sequence[Side], options: Options) -> tuple[dict[Key, Tes
     tested, size
         By (model, column, value); how many tests there are.
     """
-    columns: dict[tuple[str, str], list[Side]] = {}
-    for side in family:
-        columns.setdefault((side.model, side.name.column), []).append(side)
+    columns = _by_column(family)
     outcomes = {_key(side): _tested(side) for side in family}
     leaders: dict[Key, Key] = {}
     for group in columns.values():
@@ -149,7 +153,7 @@ def _tested(side: Side) -> Tested:
         return nothing
     difference = side.value - side.rest_value
     if side.two_sets is not None:
-        inverted = level_where(partial(resolved, side.two_sets, SQUARE_AND_ADD))
+        inverted = level_where(partial(resolved, side.two_sets, SQUARE_AND_ADD), nested=nested(side.two_sets))
         return nothing if inverted is None else Tested(inverted, "interval", inverted)
     if contrast.variance <= 0 and difference != 0:
         # Nothing varies anywhere: a test has nothing to go by. That is an outcome, so the slice counts in the family.

@@ -35,15 +35,8 @@ from evalreport.plots.thresholds import (
     sweep,
 )
 from evalreport.report.naming import MetricKey, listed, metric_label
-from evalreport.report.table import Row, Table, shaded
-from evalreport.report.view import (
-    Model,
-    View,
-    metric_digits,
-    unless_decided,
-    value_of,
-    weights_note,
-)
+from evalreport.report.table import Row, Table, Tables, shaded
+from evalreport.report.view import Model, View, metric_digits, unless_decided, value_of, weights_note
 from evalreport.schema.lookups import confusion_of
 from evalreport.schema.metrics import ErrorTrendRecord
 from evalreport.texts import named, say
@@ -209,7 +202,10 @@ def _precision_recall(view: View) -> Figure:
         )
     else:
         low, high = (extreme(values[m] for m in near) for extreme in (min, max))
-        title = say("finding.pr_open", low=low, high=high, decimals=decimals)
+        if round(low, decimals) == round(high, decimals):
+            title = say("finding.pr_open_same", low=low, decimals=decimals)
+        else:
+            title = say("finding.pr_open", low=low, high=high, decimals=decimals)
     caption = [say("evidence.pr", share=share or 0.0), _coloured(view, "average_precision")]
     return _figure(view, "pr", title, precision_recall, caption, about=say("curves.pr_title"))
 
@@ -315,7 +311,10 @@ def _class_title(
     if len(models) == 1:
         return say("finding.classes_one", label=label, low=low)
     if len(set(worst.values())) == 1 and max(lowest.values()) < 1:
-        return say("finding.classes_same", label=label, low=lowest[last.id], high=max(lowest.values()))
+        low, high = lowest[last.id], max(lowest.values())
+        if round(low, 3) == round(high, 3):  # as they are shown
+            return say("finding.classes_all_same", label=label, low=low)
+        return say("finding.classes_same", label=label, low=low, high=high)
     title = say(
         "finding.classes", first=first.name, low=low, model=last.name, share=lowest[last.id], label=label
     )
@@ -346,14 +345,6 @@ def _confusions(
 # --- further curves, and values ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The figures, and the numbers of the accuracy-rejection curves."""
-
-    figures: tuple[Figure, ...]
-    table: Table | None = None
-
-
 # Name of the figure, of the curve, function.
 CHARTS: tuple[tuple[str, str, Callable[..., Axes]], ...] = (
     ("rejection", "accuracy_rejection", accuracy_rejection),
@@ -363,7 +354,7 @@ CHARTS: tuple[tuple[str, str, Callable[..., Axes]], ...] = (
 )
 
 
-def describe_gains(view: View) -> Figures | None:
+def describe_gains(view: View) -> Tables | None:
     """Lay out the curves that no decision hangs on; nothing where no model gives scores or probabilities."""
     drawn = {c.curve for c in view.results.curves if c.label is None}
     figures = [
@@ -380,7 +371,7 @@ def describe_gains(view: View) -> Figures | None:
     headings, rows = _risks(view)
     note = say("gains.note", level=numbers.percent(view.confidence))
     table = Table(say("gains.box"), headings, rows, note, look="points") if rows else None
-    return Figures(tuple(figures), table)
+    return Tables(() if table is None else (table,), figures=tuple(figures))
 
 
 def _of_one(view: View, name: str, title: str, plot: Callable[..., Axes], caption: str) -> Figure:
@@ -414,7 +405,7 @@ def _risks(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     return headings, tuple(rows)
 
 
-def describe_distributions(view: View) -> Figures | None:
+def describe_distributions(view: View) -> Tables | None:
     """Lay out predicted against true values and the errors of the leader; nothing where no values are predicted."""
     first = view.models[0]
     record = next((r for r in view.results.residuals if r.model == first.id), None)
@@ -434,11 +425,12 @@ def describe_distributions(view: View) -> Figures | None:
         by = "signs" if record.trend.p_signs is not None else "f"
         p = record.trend.p_value if record.trend.p_signs is None else record.trend.p_signs
         tested += " " + say(f"evidence.residuals_{by}", p=numbers.p_value(p))
-    return Figures(
-        (
+    return Tables(
+        (),
+        figures=(
             _of_one(view, "predicted-true", title, predicted_true, values),
             _of_one(view, "residuals", trend, residuals, tested),
-        )
+        ),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from evalreport import numbers
 from evalreport.plots.calibration import interventions_avoided, net_benefit, net_benefit_difference
 from evalreport.plots.pictures import Figure
 from evalreport.questions.thresholds.records import DecisionCurveDifferenceRecord, DecisionCurveRecord
-from evalreport.report.table import Cell, Column, Row, Table, plain_cell
+from evalreport.report.table import Cell, Column, Row, Table, Tables, plain_cell
 from evalreport.report.view import View
 from evalreport.texts import say
 
@@ -26,18 +25,7 @@ ALL, NONE, OPEN = "", "0", "?"
 """Stand for treating all, treating none and no curve that is shown to be the highest, among the names of models."""
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionCurves:
-    """Panels, their note, and the table of some thresholds."""
-
-    heading: str
-    about: str
-    figures: tuple[Figure, ...]
-    note: str
-    table: Table
-
-
-def describe(view: View) -> DecisionCurves | None:
+def describe(view: View) -> Tables | None:
     """Lay out the decision curves; nothing where no range of thresholds was declared."""
     records = view.results.decision_curves
     if not records:
@@ -71,9 +59,9 @@ def describe(view: View) -> DecisionCurves | None:
         for m in order[:MOST_MODELS]
     )
     about = say("decision_curve.about", n=view.results.n, share=at.prevalence, at=at.threshold, cases=cases)
-    return DecisionCurves(
-        heading=heading, about=about, figures=_figures(view, told), note=_note(view, told),
-        table=_table(view, by_model, order, told, highest),
+    return Tables(
+        heading=heading, text=about, figures=_figures(view, told), note=_note(view, told),
+        tables=(_table(view, by_model, order, told, highest),),
     )  # fmt: skip
 
 

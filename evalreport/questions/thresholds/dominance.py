@@ -15,7 +15,7 @@ from evalreport.metrics.at_rates import Scored, cumulative_groups
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import ThresholdCounts
 from evalreport.numbers import to_digits
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, Mask
 from evalreport.questions.thresholds.curves import Curves
 from evalreport.questions.thresholds.records import DominanceRecord, Relation
 from evalreport.texts import Message, Value, plain, sentences, shortened
@@ -192,12 +192,17 @@ def _lower(x: Floats, y: Floats, rates: Floats) -> Floats:
     return np.where(x[first] == rates, y[first], np.interp(rates, x, y))
 
 
+def _turns(gap: Floats, counted: Mask) -> Iterator[tuple[int, int]]:
+    """Yield the neighbours among the counted places between which the sign of a difference changes."""
+    places = np.flatnonzero(counted)
+    turns = np.flatnonzero(np.sign(gap[places[1:]]) != np.sign(gap[places[:-1]]))
+    return zip(places[turns].tolist(), places[turns + 1].tolist(), strict=True)
+
+
 def _crossings(rates: Floats, gap: Floats) -> list[float]:
     """Return where the sign of a piecewise straight difference changes."""
-    held = np.flatnonzero(gap)
-    turns = np.flatnonzero(np.sign(gap[held[1:]]) != np.sign(gap[held[:-1]]))
     crossings = []
-    for i, j in zip(held[turns], held[turns + 1], strict=True):
+    for i, j in _turns(gap, gap != 0):
         if j > i + 1:
             crossings.append(float(rates[i + 1]))  # the curves meet here before they part again
         else:
@@ -208,10 +213,8 @@ def _crossings(rates: Floats, gap: Floats) -> list[float]:
 
 def _clear_crossings(rates: Floats, gap: Floats) -> list[float]:
     """Return a crossing for every change from a stretch where one is clearly higher to one where the other is."""
-    held = np.flatnonzero(np.abs(gap) >= CLEAR)
-    turns = np.flatnonzero(np.sign(gap[held[1:]]) != np.sign(gap[held[:-1]]))
     crossings = []
-    for i, j in zip(held[turns], held[turns + 1], strict=True):
+    for i, j in _turns(gap, np.abs(gap) >= CLEAR):
         between = _crossings(rates[i : j + 1], gap[i : j + 1])
         crossings.append(between[len(between) // 2])
     return crossings

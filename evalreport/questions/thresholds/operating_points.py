@@ -16,12 +16,7 @@ from evalreport.metrics.curves import Points, rejection_area, right_at_coverage
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import AtChosen
 from evalreport.metrics.metric import ClassCounts, Margins
-from evalreport.metrics.operating_points import (
-    USUAL_RATES,
-    Criterion,
-    CurveReplicates,
-    FixedRates,
-)
+from evalreport.metrics.operating_points import USUAL_RATES, Criterion, CurveReplicates, FixedRates
 from evalreport.metrics.registry import METRICS
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
 from evalreport.numbers import digits_apart

@@ -73,11 +73,11 @@ def describe_cautions(view: View) -> Cautions | None:
 
 
 def _findings(view: View) -> Table | None:
-    """Lay out the findings, those of a code and state in one row; owner and date are for a person to fill in."""
+    """Lay out the findings, those of a code, state and owner in one row; empty owners and dates are for people."""
     findings = view.results.findings or findings_of(view.results)
-    by_state: dict[tuple[str, str, str | None], list[FindingRecord]] = {}
-    for record in findings:
-        by_state.setdefault((record.severity, record.state, record.since), []).append(record)
+    by_state: dict[tuple[str | None, ...], list[FindingRecord]] = {}
+    for r in findings:
+        by_state.setdefault((r.severity, r.state, r.since, r.owner, r.due), []).append(r)
     rows = [row for group in by_state.values() for row in _rows_of(view, group)]
     if not rows:
         return None
@@ -89,7 +89,7 @@ def _findings(view: View) -> Table | None:
 
 
 def _rows_of(view: View, group: Sequence[FindingRecord]) -> list[Row]:
-    """Return the rows of findings of one severity, state and age: a gate each, and one for each code of a warning."""
+    """Return the rows of findings of one severity, state, age and owner: one for each gate and code of a warning."""
     severity, state = named("findings.severities", group[0].severity), _state(group[0])
     texts = [
         (visible(record.about[0]), text_of(view, record.text)) for record in group if record.code == "gate"
@@ -99,7 +99,8 @@ def _rows_of(view: View, group: Sequence[FindingRecord]) -> list[Row]:
     ]
     joined = one_of_a_code(raised, lambda warning: text_of(view, warning.text))
     texts += [(named("caution_head", w.code, w.code.replace("_", " ")), str(w.text)) for w in joined]
-    return [Row(None, (text, severity, "", "", state), label) for label, text in texts]
+    owner, due = (visible(text or "") for text in (group[0].owner, group[0].due))
+    return [Row(None, (text, severity, owner, due, state), label) for label, text in texts]
 
 
 def _state(record: FindingRecord) -> str:

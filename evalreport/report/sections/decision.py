@@ -14,12 +14,7 @@ from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.cautions import one_of_a_code
 from evalreport.report.naming import find_key, listed
 from evalreport.report.sections import audit, pairs
-from evalreport.report.sections.leaderboard import (
-    Leaderboard,
-    conflict,
-    leading,
-    second_between,
-)
+from evalreport.report.sections.leaderboard import Leaderboard, conflict, leading, second_between
 from evalreport.report.sections.leaderboard import describe as describe_board
 from evalreport.report.view import (
     Model,
@@ -95,7 +90,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The first screen; ``tone`` is the colour of its frame: alarm, amber, quiet, or none.
+    """The first screen; ``tone`` is the colour of its frame: alarm, amber, quiet, or none; ``by_code`` its cautions.
 
     An audit shows its series as ``figure``, and of one model no board. After an audit without an alarm the rest of
     the page is folded (``folds_rest``).
@@ -106,14 +101,18 @@ class Decision:
     tone: str
     gates: tuple[Gate, ...]
     passed: int
-    cautions: tuple[str, ...]
-    caution_codes: tuple[str, ...]
+    by_code: Mapping[str, str]
     all_cautions: int
     figure: Figure | None
     board: Leaderboard | None
     pair: str
     settle: str
     folds_rest: bool = False
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """The cautions that it shows."""
+        return tuple(self.by_code.values())
 
 
 def describe(view: View) -> Decision:
@@ -132,8 +131,7 @@ def describe(view: View) -> Decision:
         tone=TONES[first.tone],
         gates=tuple(gate for gate in gates if few or gate.outcome != "pass"),
         passed=0 if few else sum(gate.outcome == "pass" for gate in gates),
-        cautions=tuple(shown.values()),
-        caution_codes=tuple(shown),
+        by_code=shown,
         all_cautions=n_all if shown and n_all > len(shown) else 0,
         figure=figure,
         board=None if figure is not None and len(view.models) == 1 else describe_board(view),
@@ -453,7 +451,10 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     key = key if clusters is None else "decision.settle_detectable_clusters"
     if view.results.options.get("join") == "independent" and clusters is None:
         key = "decision.settle_detectable_two_sets"
-    return say(key, **pair, size=numbers.to_digits(detectable.difference, 2))
+    shown = say(key, **pair, size=numbers.to_digits(detectable.difference, 2))
+    if view.results.design in OF_ALGORITHMS:
+        return f"{shown} {say('decision.settle_not_over_folds')}"
+    return shown
 
 
 def _of_each(sizes: tuple[int, int], *, first: bool) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from statistics import fmean, stdev
@@ -12,7 +12,7 @@ from evalreport import numbers
 from evalreport.plots.pairs import strip, strips, values_of_fits
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import entry
-from evalreport.report.table import Cell, Row, Table, pair_row
+from evalreport.report.table import Cell, Row, Table, Tables, pair_row
 from evalreport.report.view import View, metric_digits, text_of
 from evalreport.schema.comparisons import EffectRecord
 from evalreport.texts import group_of, has, named, say
@@ -23,17 +23,7 @@ SHARING = frozenset({"cross-validation", "5x2cv", "repeated-holdout", "bootstrap
 MOST_PAIRS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Differences:
-    """What the section shows; empty parts are left out."""
-
-    heading: str
-    figure: Figure | None
-    tables: tuple[Table, ...]
-    cut: bool
-
-
-def describe_differences(view: View) -> Differences | None:
+def describe_differences(view: View) -> Tables | None:
     """Lay out the section; nothing where no pair has a size and no model has several fits."""
     effects, heads, sizes = _sizes(view)
     fit_heads, fits = _fits(view)
@@ -49,11 +39,11 @@ def describe_differences(view: View) -> Differences | None:
             agreed, _agreement_heads(view), agreement[:MOST_PAIRS], look="sizes", first=pair, sortable=True
         ),
     )
-    return Differences(
+    return Tables(
         heading=say("heading.differences" if len(view.models) > 1 else "heading.fits"),
-        figure=_figure(view, kind),
+        figures=_figures(view, kind),
         tables=tuple(table for table in tables if table.rows),
-        cut=max(len(sizes), len(agreement)) > MOST_PAIRS,
+        note=say("report.cut") if max(len(sizes), len(agreement)) > MOST_PAIRS else "",
     )
 
 
@@ -173,18 +163,18 @@ def _is_primary(view: View, metric: str) -> bool:
     return metric in (view.results.shown_metric, view.primary.metric)
 
 
-def _figure(view: View, kind: str) -> Figure | None:
+def _figures(view: View, kind: str) -> tuple[Figure, ...]:
     """Draw the differences on single fits, of every pair or (of many) those with the leader."""
     rows = strips(view.results, view.names)
     if not rows:
-        return None
+        return ()
     axis_label = say("differences.axis", metric=view.primary_words)
     shared = f" {say('differences.shared')}" if view.results.design in SHARING else ""
     described = "; ".join(
         say("differences.strip", pair=r.label, value=numbers.number(fmean(r.differences), 4, signed=True))
         for r in rows
     )
-    return Figure(
+    figure = Figure(
         name="strip",
         title=say("differences.title", metric=view.primary_words, kind=kind),
         description=described,
@@ -193,3 +183,4 @@ def _figure(view: View, kind: str) -> Figure | None:
         width=6.2,
         height=0.6 + 0.34 * max(len(rows), 2),
     )
+    return (figure,)

@@ -97,6 +97,17 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Notes:
+    """Sentences below the board: rows left out, names, how it is read, limits at zero, who may be best."""
+
+    more: str
+    names: str
+    reading: str
+    at_zero: str
+    best: str
+
+
+@dataclass(frozen=True, slots=True)
 class Leaderboard:
     """The board: a panel of the primary metric, a second one where the models differ on another metric only.
 
@@ -114,11 +125,7 @@ class Leaderboard:
     bracket_word: str
     n_brackets: int
     reference: Model | None
-    more: str
-    names: str
-    note: str
-    at_zero: str
-    best: str
+    notes: Notes
 
     @property
     def daggers(self) -> tuple[str, ...]:
@@ -158,11 +165,13 @@ def describe(view: View) -> Leaderboard | None:
         bracket_word=_bracket_word(view),
         n_brackets=len(brackets),
         reference=reference,
-        more=_more(view, shown, reference),
-        names=_names(view),
-        note=f"{_note(view, panels, reference, brackets=bool(brackets))} {drawn_at_zero}".strip(),
-        at_zero=at_zero,
-        best=_best(view),
+        notes=Notes(
+            more=_more(view, shown, reference),
+            names=_names(view),
+            reading=f"{_note(view, panels, reference, brackets=bool(brackets))} {drawn_at_zero}".strip(),
+            at_zero=at_zero,
+            best=_best(view),
+        ),
     )
 
 

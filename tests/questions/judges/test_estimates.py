@@ -57,10 +57,7 @@ def test_graded_outcomes_have_a_bias_and_no_counts() -> None:
     source = answers()
     random = np.random.default_rng(3)
     graded = {
-        name: {
-            "outcome": 0.8 * columns["outcome"] + 0.2 * random.random(1200),
-            "gold": 0.9 * columns["gold"],
-        }
+        name: {"outcome": 0.8 * columns["outcome"] + 0.2 * random.random(1200), "gold": 0.9 * columns["gold"]}
         for name, columns in source.items()
     }
     results = run(graded)

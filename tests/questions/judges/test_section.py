@@ -102,10 +102,7 @@ def test_the_example_is_what_its_script_writes(tmp_path: Path) -> None:
         assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
-@pytest.mark.parametrize(
-    "figure",
-    ["0.786", "0.715", "0.687", "468", "226", "0.127", "0.020", "350"],
-)
+@pytest.mark.parametrize("figure", ["0.786", "0.715", "0.687", "468", "226", "0.127", "0.020", "350"])
 def test_the_example_s_readme_tells_its_figures(figure: str) -> None:
     """Each number of the README comes out of the run."""
     results = run_of_example()

@@ -38,11 +38,11 @@ def test_the_bars_of_the_diagram_are_the_letters(simulate: Callable[..., Results
     results = ranked(simulate({"a": 1.9, "b": 1.5, "c": 0.6}), {"a": "a", "b": "ab", "c": "b"})
     found = omnibus.describe(view_of(results))
     assert found is not None
-    assert found.figure is not None
+    (figure,), (table,) = found.figures, found.tables
     axes = Canvas().subplots()
-    found.figure.draw[0](axes)
+    figure.draw[0](axes)
     bars = [line.get_xdata() for line in axes.get_lines() if line.get_linewidth() == 2.6]
     assert [list(map(float, bar)) for bar in bars] == [[1.0, 2.0], [2.0, 3.0]]
-    assert found.table.rows[0].cells[2] == "4.59 (df 3, 39)"
-    assert found.table.rows[0].cells[1] == "14 data sets"
-    assert drawn(found.figure) == drawn(found.figure), "the same bytes twice"
+    assert table.rows[0].cells[2] == "4.59 (df 3, 39)"
+    assert table.rows[0].cells[1] == "14 data sets"
+    assert drawn(figure) == drawn(figure), "the same bytes twice"

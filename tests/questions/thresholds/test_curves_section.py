@@ -46,7 +46,7 @@ def test_the_sections_say_what_the_results_hold():
     assert (cell.value, cell.beside) == (f"{point.tp:,.0f}", f"/ {point.fp:,.0f}")
     assert len(found.curves) == 1
     assert len(found.changes) == 2
-    assert [row.model.id for row in sections["gains"].table.rows] == ["proba"]
+    assert [row.model.id for row in sections["gains"].tables[0].rows] == ["proba"]
     labels = evaluated({"m": rows([1, 0, 1, 0], y_pred=["1", "0", "0", "1"])})
     assert not {s.name for s in describe(view_of(labels))} & {"thresholds", "gains"}
 

@@ -90,10 +90,7 @@ def test_all_equivalent_is_said_only_when_every_pair_is(simulate: Simulate) -> N
     [
         ("better", "forest is ahead of tree on accuracy: 0.815 against 0.600, by 0.215"),
         ("equivalent", "forest and tree are equivalent on accuracy (within ±0.02): 0.815 against 0.600"),
-        (
-            "non-inferior",
-            "forest is not worse than tree on accuracy by more than 0.02: 0.815 against 0.600",
-        ),
+        ("non-inferior", "forest is not worse than tree on accuracy by more than 0.02: 0.815 against 0.600"),
     ],
 )
 def test_two_models(simulate: Simulate, kind: str, words: str) -> None:

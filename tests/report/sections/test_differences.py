@@ -53,14 +53,14 @@ def test_a_strip_shows_the_difference_on_every_fold(simulate: Callable[..., Resu
     """By hand: 0.1, 0, 0.1, -0.05, 0.1, their mean 0.05 marked; and the table's mean 0.84, standard deviation 0.096."""
     found = differences.describe_differences(view_of(folds(simulate(TWO))))
     assert found is not None
-    assert found.figure is not None
-    assert "mean +0.0500" in found.figure.description
+    (figure,) = found.figures
+    assert "mean +0.0500" in figure.description
     axes = Canvas().subplots()
-    found.figure.draw[0](axes)
+    figure.draw[0](axes)
     points, mean = axes.get_lines()[1:3]
     assert points.get_xdata() == pytest.approx([0.1, 0.0, 0.1, -0.05, 0.1])
     assert mean.get_xdata() == pytest.approx([0.05, 0.05])
     first = found.tables[0].rows[0]
     assert first.cells[:2] == ("5", "0.840")
     assert float(first.cells[2]) == pytest.approx(0.0962, abs=1e-3)
-    assert "share training data" in found.figure.caption
+    assert "share training data" in figure.caption

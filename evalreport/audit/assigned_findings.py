@@ -1,0 +1,111 @@
+"""Owners and due dates of findings: from a CSV file that people fill in, else from the newest run of the series."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from evalreport.errors import InputError
+from evalreport.predictions.cells import Kind
+from evalreport.schema.finding_rules import about_text
+from evalreport.schema.findings import FindingRecord
+from evalreport.schema.inputs import JsonObject
+from evalreport.sources.formats import read_file
+from evalreport.sources.reading import file_format
+
+COLUMNS, OPTIONAL = ("finding", "owner", "due"), ("about",)
+"""Columns of the file; without ``about``, or where its cell is empty, a row fits every finding of its code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Who follows up a finding, until when (an ISO 8601 date); ``about`` is None for all findings of a code."""
+
+    code: str
+    about: str | None
+    owner: str | None
+    due: str | None
+
+
+def read_assignments(path: Path) -> tuple[Assignment, ...]:
+    """Read a table such as ``tables/findings.csv`` with its owners and due dates filled in.
+
+    Raises
+    ------
+    InputError
+        A column is missing, a date is none, a finding has no code, or two rows are about the same one.
+    """
+    name = str(path)
+    if file_format(path) is None:
+        raise InputError.of("findings_format", file=name)
+
+    def choose(headers: tuple[str, ...]) -> Mapping[str, Kind]:
+        missing = [column for column in COLUMNS if column not in headers]
+        if missing:
+            raise InputError.of("findings_columns", file=name, line=1, missing=missing, columns=COLUMNS)
+        return {column: "text" for column in (*COLUMNS, *OPTIONAL) if column in headers}
+
+    read = read_file(path, name, choose)
+    columns = {header: array.to_pylist() for header, array in read.arrays.items()}
+    rows: dict[tuple[str, str | None], Assignment] = {}
+    for place in range(read.rows):
+        line, _ = read.locate(place, None)
+        code, about, owner, due = (
+            (columns[header][place] or "").strip() if header in columns else ""
+            for header in ("finding", "about", "owner", "due")
+        )
+        if not code:
+            raise InputError.of("findings_no_code", file=name, line=line, column="finding")
+        key = (code, about or None)
+        if key in rows:
+            raise InputError.of("findings_twice", file=name, line=line, column="finding", what=code)
+        rows[key] = Assignment(*key, owner or None, _date(due, name, line))
+    return tuple(rows.values())
+
+
+def _date(text: str, file: str, line: int | None) -> str | None:
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise InputError.of("findings_date", file=file, line=line, column="due", value=text) from None
+
+
+def recorded_assignments(results: JsonObject) -> tuple[Assignment, ...]:
+    """Return the owners and due dates in the results of an earlier run."""
+    return tuple(
+        Assignment(row["code"], about_text(row["about"]), row.get("owner"), row.get("due"))
+        for row in results.get("findings", ())
+        if row.get("owner") or row.get("due")
+    )
+
+
+def assigned(
+    findings: Sequence[FindingRecord], earlier: Sequence[Assignment], filled_in: Sequence[Assignment]
+) -> tuple[FindingRecord, ...]:
+    """Return findings with their owners and due dates; a row that was filled in counts before the earlier run's."""
+    return tuple(
+        replace(finding, owner=row.owner, due=row.due)
+        if (row := _fitting(finding, filled_in) or _fitting(finding, earlier)) is not None
+        else finding
+        for finding in findings
+    )
+
+
+def without_a_finding(
+    filled_in: Sequence[Assignment], findings: Sequence[FindingRecord]
+) -> tuple[Assignment, ...]:
+    """Return the rows that no finding of the run fits."""
+    return tuple(row for row in filled_in if not any(_fitting(finding, [row]) for finding in findings))
+
+
+def _fitting(finding: FindingRecord, rows: Sequence[Assignment]) -> Assignment | None:
+    """Return the row of a finding, else that of all findings of its code."""
+    about = about_text(finding.about)
+    # A spreadsheet's formula has an apostrophe before it in our tables.
+    exact = (r for r in rows if r.code == finding.code and r.about in (about or None, f"'{about}"))
+    every = (r for r in rows if r.code == finding.code and r.about is None)
+    return next(exact, None) or next(every, None)
