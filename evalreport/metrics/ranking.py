@@ -24,7 +24,7 @@ def _won(weights: RankedWeights) -> Array:
     """Return the weight of the pairs of a positive and a negative that the positive wins, ties counting one half."""
     positives, above = weights.positives, weights.wrong
     ties = (positives * weights.negatives).sum(0) / 2
-    return np.asarray(positives.sum(0) * above[-1] - (positives * above).sum(0) + ties)
+    return np.asarray(weights.hits[-1] * above[-1] - (positives * above).sum(0) + ties)
 
 
 def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
@@ -62,7 +62,7 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
 )
 def roc_auc(weights: RankedWeights) -> Array:
     """Probability that a positive example is scored above a negative one, ties counting one half."""
-    return ratio(_won(weights), weights.positives.sum(0) * weights.negatives.sum(0))
+    return ratio(_won(weights), weights.hits[-1] * weights.wrong[-1])
 
 
 @affine("Gini coefficient", "2 AUC - 1", of="roc_auc")
@@ -111,7 +111,7 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
 )
 def average_precision(weights: RankedWeights) -> Array:
     """Mean of the precision at each positive example, taken over the distinct thresholds (step sum)."""
-    return ratio(_total(weights.positives, weights.precision), weights.positives.sum(0))
+    return ratio(_total(weights.positives, weights.precision), weights.hits[-1])
 
 
 def _at(values: Array, groups: Indices) -> Array:
@@ -220,7 +220,7 @@ def partial_auc(weights: RankedWeights) -> Array:
     # Of the group in which the range ends a share is inside, and of its positives that share is counted.
     cut, whole = _at(inside, last), _at(negatives, last)
     beyond = cut * (1 - np.where(whole > 0, ratio(cut, whole), 1)) * _at(there, last) / 2
-    return _standardised(ratio(_total(inside, heights) - beyond, positives.sum(0) * upto[-1]))
+    return _standardised(ratio(_total(inside, heights) - beyond, weights.hits[-1] * upto[-1]))
 
 
 @_one_by_one
@@ -278,7 +278,7 @@ def pr_auc(weights: RankedWeights) -> Array:
     undrawn = bisect(range(len(hits) - 1), 0, key=lambda group: int((hits[group] + wrong[group] > 0).all()))
     first = (hits[: undrawn + 1] + wrong[: undrawn + 1] > 0).argmax(axis=0)
     heights = _total(positives, precision) + _total(positives[1:], precision[:-1])
-    return ratio((heights + _at(positives, first) * _at(precision, first)) / 2, positives.sum(0))
+    return ratio((heights + _at(positives, first) * _at(precision, first)) / 2, hits[-1])
 
 
 def _ranks(view: ModelView) -> ClassRanks:

@@ -50,6 +50,7 @@ SHARES = {"30 % positives": 0.3, "0.5 % positives": 0.005, "numbers": None}
 DESIGNS = (
     *(Design(name, n, share) for n in (12_000, 50_000) for name, share in SHARES.items()),
     *(Design("500 positives", n, 500 / n) for n in (12_000, 50_000, 100_000)),
+    Design("2,000 positives", 50_000, 0.04),
 )
 
 
