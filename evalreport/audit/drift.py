@@ -397,8 +397,6 @@ def _records(answers: list[Answer], run: int, look: int, *, alpha: float) -> lis
                 text=answer.text,
                 reason=drift.reason,
                 details=drift.details,
-                low=None,
-                high=None,
             )
         )
     return rows

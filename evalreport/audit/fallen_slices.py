@@ -181,7 +181,6 @@ def _records(
                 alarm=alarm,
                 text=_text(quantity, change, fell=alarm),
                 reason=fall.reason or change.reason,
-                statistic=None,
                 details=_then_and_now(change),
             )
         )

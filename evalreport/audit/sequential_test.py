@@ -238,18 +238,9 @@ def _this_look(look: int, change: HistoryRecord) -> AuditRecord:
 
 def _answer(question: str, look: int, change: HistoryRecord, *, test: str | None, alarm: bool) -> AuditRecord:
     """Return a record about a model with the other fields empty."""
-    empty = dict.fromkeys(
-        ("statistic", "p_value", "p_adjusted", "effect", "effect_size", "low", "high", "reason")
-    )
+    about = change.model
     return AuditRecord(
-        question=question,
-        about=change.model,
-        run=change.run,
-        look=look,
-        test=test,
-        alarm=alarm,
-        text=plain(""),
-        **empty,  # type: ignore[arg-type]
+        question=question, about=about, run=change.run, look=look, test=test, alarm=alarm, text=plain("")
     )
 
 

@@ -436,20 +436,15 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         b=comparison.b,
         **comparison.quantity.fields,
         test=test,
-        statistic=outcome.statistic,
-        df=outcome.df,
-        p_value=outcome.p_value,
+        **outcome.fields,
         difference=None if pair is None else tested_difference(pair, test),
         level=options.confidence,
         low=None if interval is None else interval.low,
         high=None if interval is None else interval.high,
         interval_method=None if interval is None else interval.method,
-        effect=outcome.effect,
-        effect_size=outcome.effect_size,
         recommended=leading,
         caution=parts(EXPLORATORY, known) if known else EXPLORATORY,
         reason=outcome.reason or _floor(outcome, options) or _why_none(pair, interval),
-        details=outcome.details,
     )
 
 

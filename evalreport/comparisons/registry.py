@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
@@ -238,6 +238,25 @@ class Outcome:
     effect_size: float | None = None
     reason: Text | None = None
     details: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> OutcomeFields:
+        """What a record of it says, beside the reason."""
+        return {
+            "statistic": self.statistic, "df": self.df, "p_value": self.p_value,
+            "effect": self.effect, "effect_size": self.effect_size, "details": self.details,
+        }  # fmt: skip
+
+
+class OutcomeFields(TypedDict):
+    """The fields that an outcome shares with the record of a comparison."""
+
+    statistic: float | None
+    df: float | None
+    p_value: float | None
+    effect: str | None
+    effect_size: float | None
+    details: Mapping[str, float]
 
 
 Function = Callable[..., Outcome]

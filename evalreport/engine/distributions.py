@@ -135,6 +135,23 @@ def normal_quantile(p: float) -> float:
     return float(special.ndtri(p))
 
 
+def logit_limits(share: float, half: float) -> tuple[float, float]:
+    """Return limits of a share that are ``half`` away from it on the logit scale."""
+    centre = math.log(share / (1 - share))
+    return from_logit(centre - half), from_logit(centre + half)
+
+
+def from_logit(x: float) -> float:
+    """Return 1 / (1 + exp(-x)), without overflow.
+
+    Examples
+    --------
+    >>> from_logit(0.0), from_logit(-1000.0), from_logit(1000.0)
+    (0.5, 0.0, 1.0)
+    """
+    return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x))
+
+
 def normal_tail(z: float) -> float:
     """Return the probability that a standard normal variable exceeds z."""
     return float(special.ndtr(-z))

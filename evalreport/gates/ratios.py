@@ -84,9 +84,7 @@ def _record(
     return MetricRatioRecord(
         a=pair[0],
         b=pair[1],
-        metric=quantity.metric,
-        average=quantity.average,
-        label=quantity.label,
+        **quantity.fields,
         ratio=None if np.isnan(a.value) or np.isnan(b.value) or b.value == 0 else float(a.value / b.value),
         low=bounds.low,
         high=bounds.high,

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from evalreport.engine.distributions import t_quantile
+from evalreport.engine.distributions import logit_limits, t_quantile
 from evalreport.intervals.label_tables import made_up_share
 from evalreport.intervals.normal import FEW_OF_A_CLASS
-from evalreport.intervals.rankings import NEGLIGIBLE, NO_VARIATION, logit_limits, plus_delong
+from evalreport.intervals.rankings import NEGLIGIBLE, NO_VARIATION, plus_delong
 from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate

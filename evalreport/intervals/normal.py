@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
-from evalreport.engine.distributions import root, sample_quantiles
+from evalreport.engine.distributions import logit_limits, root, sample_quantiles
 from evalreport.engine.ranks import LARGEST_EXACT, equalised, signed_rank_distribution, signed_rank_tail
 from evalreport.intervals.proportions import quantile
 from evalreport.intervals.registry import EXAMPLES_ALIKE, REPLICATES, Bounds, interval
@@ -96,9 +96,7 @@ def logit(estimate: Estimate, level: float) -> Bounds:
         return FEW_OF_A_CLASS
     if not 0 < value < 1 or error == 0:
         return Bounds(None, None, Message("limits.infinite_logit"))
-    centre = math.log(value / (1 - value))
-    half = quantile(level) * error / (value * (1 - value))
-    return Bounds(1 / (1 + math.exp(half - centre)), 1 / (1 + math.exp(-half - centre)))
+    return Bounds(*logit_limits(value, quantile(level) * error / (value * (1 - value))))
 
 
 @interval(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from evalreport.engine.counts import by_kurtosis
-from evalreport.engine.distributions import dot, t_quantile
+from evalreport.engine.distributions import dot, logit_limits, t_quantile
 from evalreport.intervals.label_tables import made_up_share
 from evalreport.intervals.normal import FEW_OF_A_CLASS
 from evalreport.intervals.proportions import ValueLimits, score_limits
@@ -117,23 +117,6 @@ def _on_logit_scale(estimate: Estimate, level: float, *, raised: float, df: floa
         return Bounds(*score_limits(min(value, 1.0), m, t_quantile(p, m - 1)), Message("limits.positives"))
     half = t_quantile(p, df) * error * math.sqrt(raised) / (value * (1 - value))
     return Bounds(*logit_limits(value, half))
-
-
-def logit_limits(share: float, half: float) -> tuple[float, float]:
-    """Return limits of a share that are ``half`` away from it on the logit scale."""
-    centre = math.log(share / (1 - share))
-    return from_logit(centre - half), from_logit(centre + half)
-
-
-def from_logit(x: float) -> float:
-    """Return 1 / (1 + exp(-x)), without overflow.
-
-    Examples
-    --------
-    >>> from_logit(0.0), from_logit(-1000.0), from_logit(1000.0)
-    (0.5, 0.0, 1.0)
-    """
-    return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x))
 
 
 @interval(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evalreport.engine.counts import by_kurtosis
-from evalreport.engine.distributions import t_quantile
-from evalreport.intervals.rankings import NEGLIGIBLE, logit_limits
+from evalreport.engine.distributions import logit_limits, t_quantile
+from evalreport.intervals.rankings import NEGLIGIBLE
 from evalreport.intervals.registry import Bounds, interval
 from evalreport.intervals.student import NO_SPREAD
 from evalreport.metrics.estimate import Estimate

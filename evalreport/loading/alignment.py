@@ -310,7 +310,6 @@ def _refuse_twice(rows: Rows, packed: Places) -> NoReturn:
         count=len(again),
         what=what,
         name=name,
-        model=rows.models[rows.model[row]],
         before=location_of(rows, before),
     )
 

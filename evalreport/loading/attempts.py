@@ -120,8 +120,6 @@ def _refuse_twice(rows: Rows, question: Indices, attempt: npt.NDArray[np.int32])
         ATTEMPT,
         "attempt_twice",
         count=len(again),
-        id=rows.quoted_id(row),
-        model=rows.models[rows.model[row]],
         which=which,
         before=location_of(rows, int(before[row])),
     )
@@ -336,8 +334,6 @@ def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:
         "id",
         "unlike_attempts",
         count=int((counts < counts.max()).sum()),
-        model=rows.models[rows.model[row]],
-        id=rows.quoted_id(row),
         how_often=_times(n),
         most_often=_times(int(counts.max())),
         remedy=instead,

@@ -148,7 +148,7 @@ def _refuse_absent(loaded: Loaded, absent: Mask) -> None:
             raise fault(rows, row, column, "missing_word_of_truth", count=n, word=shlex.quote(word))
         if rows.times is not None:
             raise fault(rows, row, "y_true", "no_true_value_of_a_line", count=n)
-        raise fault(rows, row, "y_true", "no_true_value", count=n, id=rows.quoted_id(row))
+        raise fault(rows, row, "y_true", "no_true_value", count=n)
 
 
 def _left_out(loaded: Loaded, gaps: list[_Gap], absent: Mask) -> Loaded:

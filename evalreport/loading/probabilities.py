@@ -302,15 +302,8 @@ def _refuse_two_probabilities(table: Table, headers: Sequence[str]) -> None:
     arrays = table.read.arrays
     for other in headers[1:]:
         if not say_the_same(arrays[headers[0]], arrays[other]):
-            raise InputError.of(
-                "two_columns_for_one",
-                file=table.name,
-                line=None if table.name.startswith("<") else 1,
-                column=other.strip(),
-                first=headers[0].strip(),
-                other=other.strip(),
-                standard="p_<label>",
-            )
+            names = {"first": headers[0].strip(), "other": other.strip(), "standard": "p_<label>"}
+            raise table.header_fault(other.strip(), "two_columns_for_one", **names)
 
 
 def _refuse_other_scale(table: Table, header: str, values: np.ndarray) -> None:
@@ -429,8 +422,7 @@ def _unused_labels(table: Table, labels: Labels, options: Options) -> tuple[list
     called = [header for header in following if _CALLED_PREDICTED.search(header)]
     if called:
         column = called[0].strip()
-        line = None if table.name.startswith("<") else 1
-        raise InputError.of("labels_not_called_so", file=table.name, line=line, column=column, label=column)
+        raise table.header_fault(column, "labels_not_called_so", label=column)
     return following, [_not_taken(table, (header,), "labels", "y_pred") for header in following]
 
 
@@ -562,9 +554,5 @@ def _require_prediction(table: Table, doubts: Sequence[WarningRecord]) -> None:
         return
     why = " ".join(str(record.text) for record in doubts)
     names = ", ".join(map(repr, list(table.read.names)[:12]))
-    raise InputError.of(
-        "unusable_look_alikes",
-        file=table.name,
-        line=None if table.name.startswith("<") else 1,
-        problem=f"no usable column among {names}. {why}".rstrip(". "),
-    )
+    problem = f"no usable column among {names}. {why}".rstrip(". ")
+    raise table.header_fault(None, "unusable_look_alikes", problem=problem)

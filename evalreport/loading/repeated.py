@@ -69,4 +69,4 @@ def refuse_differing(rows: Rows, unit: Indices, options: Options, code: str) -> 
         apart = differing(rows, name, unit)
         if len(apart):
             row = int(apart[0])
-            raise fault(rows, row, name, code, count=len(apart), id=rows.quoted_id(row))
+            raise fault(rows, row, name, code, count=len(apart))

@@ -252,13 +252,14 @@ def fault(
     column
         Its standard name; ``truth`` is y_true of the file of true values.
     code, values
-        The kind of error, and what fills its texts, beside ``cell``: the cell's own text.
+        The kind of error, and what fills its texts, beside ``cell`` (the cell's own text), ``id`` and ``model``.
     count
         How many rows have the same fault.
     """
     table, place, header = _place(rows, row, column)
     line, cell = table.read.locate(place, header if header in table.read.names else None)
-    problem, expected, remedy = input_texts(code, cell=quoted(cell), **values)
+    known = {"id": "" if rows.ids is None else rows.quoted_id(row), "model": rows.models[rows.model[row]]}
+    problem, expected, remedy = input_texts(code, **{"cell": quoted(cell), **known, **values})
     if line is None and table.read.rows > 1:
         problem = f"row {place + 1}: {problem}"
     if count > 1:

@@ -83,7 +83,7 @@ def require_sizes(predictions: Predictions, cluster: str | None) -> None:
         return
     units, word = predictions.example, "example"
     if cluster is not None:
-        column = predictions.metadata.get(cluster) or predictions.keys[cluster]
+        column = predictions.column(cluster)
         units, word = np.unique(column.values, return_inverse=True)[1].ravel(), "cluster"
     pairs = np.unique(np.stack([tasks.values.astype(np.int64), units]), axis=1)
     counts = np.bincount(pairs[0], minlength=len(tasks.categories))
@@ -119,7 +119,7 @@ def clusters_across_tasks(predictions: Predictions, cluster: str | None) -> list
     tasks = predictions.tasks
     if tasks is None or cluster is None:
         return []
-    column = predictions.metadata.get(cluster) or predictions.keys[cluster]
+    column = predictions.column(cluster)
     codes = np.unique(column.values, return_inverse=True)[1].ravel()
     pairs = np.unique(np.stack([codes, tasks.values.astype(np.int64)]), axis=1)
     several = int((np.bincount(pairs[0]) > 1).sum())

@@ -72,6 +72,11 @@ class Table:
         """What results call it: the same wherever the folder lies and however it was named."""
         return self.name if self.name.startswith("<") else PurePath(self.name).name
 
+    def header_fault(self, column: str | None, code: str, /, **values: Value) -> InputError:
+        """Return the error about a column, or about all; data in memory have no line of headers."""
+        line = None if self.name.startswith("<") else 1
+        return InputError.of(code, file=self.name, line=line, column=column, **values)
+
     def fault(self, row: int, column: str | None, code: str, /, **values: Value) -> InputError:
         """Return the error about one row, with the line on which it stands."""
         line, _ = self.read.locate(row, None)

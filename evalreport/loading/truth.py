@@ -174,7 +174,6 @@ def _refuse_disagreement(rows: Rows, later: tuple[int, str], before: tuple[int, 
         "truths_disagree" if differ is None else "truths_spelled_unlike",
         how="" if differ is None else Message(f"found.differ.{differ}"),
         count=count,
-        id=rows.quoted_id(later[0]),
         here=here,
         before=location_of(rows, *before),
         there=there,
@@ -244,12 +243,4 @@ def _refuse_ambiguous(rows: Rows, table: Table, code: Places, own: Places) -> No
     several = np.flatnonzero((first[code] != task) & np.isin(code, own))
     if len(several):
         row = int(several[0])
-        raise fault(
-            rows,
-            row,
-            "id",
-            "truth_of_several_tasks",
-            count=len(several),
-            id=rows.quoted_id(row),
-            truth=table.shown_name,
-        )
+        raise fault(rows, row, "id", "truth_of_several_tasks", count=len(several), truth=table.shown_name)

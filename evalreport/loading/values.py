@@ -110,15 +110,8 @@ def _without_rivals(table: Table) -> Table:
         first = roles.columns.get(standard) or roles.probabilities[standard.removeprefix("p_")]
         for other in others:
             if not say_the_same(arrays[first], arrays[other]):
-                raise InputError.of(
-                    "two_columns_for_one",
-                    file=table.name,
-                    line=None if table.name.startswith("<") else 1,
-                    column=other.strip(),
-                    first=first.strip(),
-                    other=other.strip(),
-                    standard=standard,
-                )
+                names = {"first": first.strip(), "other": other.strip(), "standard": standard}
+                raise table.header_fault(other.strip(), "two_columns_for_one", **names)
             unused[other] = Message("unused.same_values", meaning=standard, other=first.strip())
     return replace(table, roles=replace(roles, rivals={}, unused=unused))
 
@@ -208,14 +201,9 @@ def _says_where_right(table: Table, predicted: str, truth: str, judged: pa.Dicti
 
 
 def _either(table: Table, header: str, predicted: str, instead: str) -> InputError:
-    return InputError.of(
-        "correct_is_either",
-        file=table.name,
-        line=None if table.name.startswith("<") else 1,
-        column=header.strip(),
-        judged=header.strip(),
-        predicted=predicted.strip(),
-        instead=instead,
+    judged = header.strip()
+    return table.header_fault(
+        judged, "correct_is_either", judged=judged, predicted=predicted.strip(), instead=instead
     )
 
 

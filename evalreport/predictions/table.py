@@ -338,6 +338,10 @@ class Predictions:
         """Warnings about the input."""
         return self.notes.warnings
 
+    def column(self, name: str) -> Column:
+        """Return a column of the metadata, else of the keys."""
+        return self.metadata.get(name) or self.keys[name]
+
     @property
     def n(self) -> int:
         """Number of rows."""

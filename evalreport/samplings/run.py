@@ -47,7 +47,7 @@ def sampling_of(
     codes: Indices | None = None
     kind: type[Clusters] | None = None
     if cluster is not None:
-        column = (predictions.metadata.get(cluster) or predictions.keys[cluster]).values
+        column = predictions.column(cluster).values
         codes = np.unique(column, return_inverse=True)[1].astype(np.int64)
     elif predictions.n > len(predictions.ids) or predictions.design == "seeds":
         codes = np.unique(predictions.example, return_inverse=True)[1].astype(np.int64)

@@ -69,17 +69,17 @@ class AuditRecord:
     about: str
     run: int
     look: int
-    test: str | None
-    statistic: float | None
-    p_value: float | None
-    p_adjusted: float | None
-    effect: str | None
-    effect_size: float | None
-    low: float | None
-    high: float | None
+    test: str | None = None
+    statistic: float | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    effect: str | None = None
+    effect_size: float | None = None
+    low: float | None = None
+    high: float | None = None
     alarm: bool
     text: Message
-    reason: Message | None
+    reason: Message | None = None
     details: Mapping[str, int | float] = field(default_factory=dict)
     """Further sizes by name: psi, wasserstein ...; of a slice its value ``then`` and ``now``, and ``n_then`` and
     ``n_now`` examples where these are not the same; of ``worse`` the value ``now`` on the examples that are compared,

@@ -372,7 +372,7 @@ def noise_level(whole: Predictions, truth: Floats, some: Held, options: Options)
     """
     if options.same_input is None:
         return None
-    column = whole.metadata.get(options.same_input) or whole.keys[options.same_input]
+    column = whole.column(options.same_input)
     code = np.unique(column.values[some.first], return_inverse=True)[1]
     counts = np.bincount(code)
     freedom = int((counts - 1).sum())

@@ -439,7 +439,7 @@ def _point_losses(predictions: Predictions, x: float, quantity: Quantity, option
     fits = parts_by(predictions, [name for name in FITS if name in predictions.keys])
     drawn = predictions.example
     if options.cluster is not None:
-        column = predictions.metadata.get(options.cluster) or predictions.keys[options.cluster]
+        column = predictions.column(options.cluster)
         drawn = np.asarray(column.values, dtype=np.int64)
     return PointLosses(x, model_losses(predictions, model, quantity), drawn, fits.codes, fits.count)
 

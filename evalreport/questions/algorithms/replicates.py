@@ -129,7 +129,7 @@ def clusters_of(predictions: Predictions, rows: Indices, options: Options) -> In
     """Return the cluster of each of some rows, numbered from 0; None without clusters."""
     if options.cluster is None:
         return None
-    column = predictions.metadata.get(options.cluster) or predictions.keys[options.cluster]
+    column = predictions.column(options.cluster)
     return np.unique(column.values[rows], return_inverse=True)[1].astype(np.int64)
 
 

@@ -81,9 +81,14 @@ class Spending:
         """(Q,) mean cost of each question's answers."""
         return self.by_question(self.cost) / np.bincount(self.question, minlength=self.n)
 
+    @property
+    def weights(self) -> Floats:
+        """(Q,) the questions' weights; ones where all count the same."""
+        return np.ones(self.n) if self.weight is None else self.weight
+
     def shares(self, *, by_task: bool) -> Floats:
         """Return how much each question (Q,) counts in a mean; they add up to 1."""
-        weights = np.ones(self.n) if self.weight is None else self.weight
+        weights = self.weights
         if not by_task or self.task is None:
             return weights / float(weights.sum())
         of_task = np.bincount(self.task, weights=weights)
@@ -92,10 +97,9 @@ class Spending:
     def within_tasks(self, values: Floats) -> Floats:
         """Return values (Q,) less the mean of their task."""
         task = np.zeros(self.n, dtype=np.int64) if self.task is None else self.task
-        weights = np.ones(self.n) if self.weight is None else self.weight
-        total = np.bincount(task, weights=weights)
+        total = np.bincount(task, weights=self.weights)
         with np.errstate(invalid="ignore"):
-            centre = np.bincount(task, weights=weights * values) / total
+            centre = np.bincount(task, weights=self.weights * values) / total
         return np.asarray(values - centre[task], dtype=np.float64)
 
 
@@ -115,7 +119,7 @@ def spending(
     success = _success(predictions, model, options)
     cluster = None
     if options.cluster is not None:
-        of_column = predictions.metadata.get(options.cluster) or predictions.keys[options.cluster]
+        of_column = predictions.column(options.cluster)
         cluster = np.unique(of_column.values[rows], return_inverse=True)[1].astype(np.int64)
     return Spending(
         cost=answers.costs[column][used],
