@@ -66,7 +66,7 @@ def test_folds_have_no_curves_of_scores():
     p = 1 / (1 + np.exp(-scores))
     folds = {"repeat": ["1"] * 60, "fold": [str(i % 3) for i in range(60)]}
     found = {c.curve for c in evaluated({"m": rows(truth, p_1=p, **folds)}).curves}
-    assert found == {"corp", "reliability", "accuracy_rejection"}
+    assert found == {"corp", "murphy", "reliability", "accuracy_rejection"}
 
 
 def test_weights_and_clusters_take_wilsons_limits():
