@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
 
-
-def numbered(columns: Iterable[Array]) -> npt.NDArray[np.int64]:
+def numbered(columns: Iterable[npt.ArrayLike]) -> npt.NDArray[np.int64]:
     """Number rows by the distinct combinations of their values in some columns (n,), in the order of these values.
 
     Examples
