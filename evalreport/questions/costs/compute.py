@@ -34,7 +34,7 @@ from evalreport.questions.costs.spending import (
 )
 from evalreport.questions.question import Run, question
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.metrics import Slice
+from evalreport.schema.metrics import Slice, limit_fields
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text
 
@@ -129,7 +129,7 @@ def _records(
             of_gates=of_gates,
             reason=_together([of.reason for of in bounds.values()]),
             **_limits(bounds),
-            **{f"{figure}_reason": of.reason for figure, of in bounds.items()},
+            **_reasons(bounds),
         )
 
 
@@ -143,14 +143,16 @@ def _bounds_of(own: Spending, mean: Figure | Text, success: Figure | Text, level
     }
 
 
+def _reasons(bounds: Mapping[str, Bounds]) -> JsonObject:
+    return {f"{figure}_reason": of.reason for figure, of in bounds.items()}
+
+
 def _limits(bounds: Mapping[str, Bounds]) -> JsonObject:
-    """Return limits as fields of a record, those of the mean without a prefix."""
-    prefixes = {figure: "" if figure == "mean" else f"{figure}_" for figure in bounds}
-    return {
-        f"{prefixes[figure]}{end}": getattr(of, end)
-        for figure, of in bounds.items()
-        for end in ("low", "high")
-    }
+    """Return the limits of all figures as fields of a record, those of the mean without a prefix."""
+    fields: dict[str, float | None] = {}
+    for figure, limits in bounds.items():
+        fields |= limit_fields(limits, "" if figure == "mean" else f"{figure}_")
+    return fields
 
 
 def _per_success(own: Spending, figure: Figure | Text) -> float | None:
@@ -197,7 +199,8 @@ def _ratios(
             reason=of_mean.reason,
             per_success_ratio=success,
             per_success_reason=of_success.reason,
-            **_limits({"mean": of_mean, "per_success": of_success}),
+            **limit_fields(of_mean),
+            **limit_fields(of_success, "per_success_"),
         )
 
 
