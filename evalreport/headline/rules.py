@@ -65,7 +65,7 @@ def headline(results: Results, *, first_of_series: bool = False) -> HeadlineReco
     first_of_series
         Whether it is an audit that has no accepted run to be compared with.
     """
-    facts = Facts(results, first_of_series)
+    facts = Facts(results)
     lead = next(found for rule in LEADS if (found := rule(facts)) is not None)
     clause = (
         None if lead.code == "blocked" else next((c for rule in CLAUSES if (c := rule(facts, lead))), None)

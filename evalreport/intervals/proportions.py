@@ -348,6 +348,21 @@ def difference_limits(first: ValueLimits, second: ValueLimits) -> tuple[float, f
     return x - y - math.hypot(x - low_x, high_y - y), x - y + math.hypot(high_x - x, y - low_y)
 
 
+def mover(x: ValueLimits, y: ValueLimits, rho: float, k: float = 1.0) -> tuple[float, float]:
+    """Return limits of x - k y, k >= 0, from (value, low, high) of each, whose estimates have the correlation rho.
+
+    l = d - sqrt((x - l_x)^2 + k^2 (u_y - y)^2 - 2 rho k (x - l_x) (u_y - y)), and u likewise: Zou (2007), Psychol
+    Methods 12:399, equation 15; Zou and Donner (2008), Stat Med 27:1693.
+    """
+    (x0, xl, xu), (y0, yl, yu) = x, y
+    d = x0 - k * y0
+
+    def distance(a: float, b: float) -> float:
+        return math.sqrt(max(a * a + k * k * b * b - 2 * rho * k * a * b, 0.0))
+
+    return d - distance(x0 - xl, yu - y0), d + distance(xu - x0, y0 - yl)
+
+
 def newcombe_independent_limits(
     first: tuple[float, float], second: tuple[float, float], level: float
 ) -> tuple[float, float]:
