@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from evalreport.extensions import file_of_room
+from evalreport.extensions import InRoom
 from evalreport.gates.conditions import BEST, as_ratio, parse
 from evalreport.gates.outcomes import leader_of
 from evalreport.headline.clauses import (
@@ -556,33 +557,22 @@ def _new_and_behind(facts: Facts) -> Message | None:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class InRoom:
-    """The clause of a question, which stands in its room."""
-
-    room: str
-
-    def __call__(self, facts: Facts, lead: Lead) -> Message | None:
-        """Return the clause where it holds."""
-        clause: Message | None = file_of_room(self.room, "clause").clause(facts, lead)
-        return clause
-
-
+_clause_of = partial(InRoom, file="clause", function="clause")
 CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     left_out,
-    InRoom("looks"),
+    _clause_of("looks"),
     asked,
-    InRoom("costs"),
+    _clause_of("costs"),
     turns_round,
     never_found,
-    InRoom("attempts"),
+    _clause_of("attempts"),
     otherwise,
     opposite_attempts,
-    InRoom("algorithms"),
-    InRoom("baselines"),
+    _clause_of("algorithms"),
+    _clause_of("baselines"),
     biased,
     one_example,
-    InRoom("judges"),
+    _clause_of("judges"),
     further,
     data_too,
 )

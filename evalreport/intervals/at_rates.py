@@ -161,7 +161,7 @@ FEWEST_ALARMS = 2
 def at_fpr_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits of recall over all thresholds whose false positives agree with the rate."""
     scores = evidence_of(estimate, Scores)
-    tp, fp = cumulative_groups(scores.score, scores.y, np.ones(len(scores.y)))
+    tp, fp = cumulative_groups(scores.score, scores.y)
     few = float(fp[-1]) * scores.at < FEWEST_ALARMS
     exchanged = estimate.metric.parameter is not None and estimate.metric.parameter.name == "at_recall"
     reason = Message("limits.few_missed" if exchanged else "limits.few_false_positives") if few else None
@@ -216,8 +216,8 @@ def at_fpr_difference(
     y: Floats, first: Floats, second: Floats, rate: float, level: float
 ) -> tuple[float, float, float, bool]:
     """Return limits of the difference of two recalls at an FPR, the correlation, and whether scores are coarse."""
-    z, ones = quantile(level), np.ones(len(y))
-    curves = [cumulative_groups(score, y, ones) for score in (first, second)]
+    z = quantile(level)
+    curves = [cumulative_groups(score, y) for score in (first, second)]
     flags = [
         _flagged_at_fpr(score, curve[1], rate) for score, curve in zip((first, second), curves, strict=True)
     ]
@@ -264,7 +264,7 @@ def at_recall_limits(score: Floats, y: Floats, rate: float, level: float) -> tup
         The share of positives that is missed.
     """
     z = quantile(level)
-    left_negatives, left_positives = cumulative_groups(score, y, np.ones(len(y)))
+    left_negatives, left_positives = cumulative_groups(score, y)
     corners = [(1.0, 0.0)]
     for h, own in agreeing_thresholds(left_positives, rate, z):
         hits = float(left_positives[-1] - left_positives[h])
@@ -331,7 +331,7 @@ def _scan(tp: Floats, fp: Floats, rate: float, z: float, of_positives: bool) -> 
 def at_rate_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits over all numbers of flagged examples that agree with the rate."""
     scores = evidence_of(estimate, Scores)
-    tp, fp = cumulative_groups(scores.score, scores.y, np.ones(len(scores.y)))
+    tp, fp = cumulative_groups(scores.score, scores.y)
     parameter = estimate.metric.parameter
     of_positives = parameter is not None and parameter.begins == "recall"
     low, high = at_rate_limits(tp, fp, scores.at, level, of_positives=of_positives)
@@ -350,10 +350,10 @@ def at_rate_difference(
         Of each model: 1 for hits and 0 for the others (n,), and the scores (n,). Hits of `precision` are the positives,
         the same for both; those of `accuracy[at_coverage=c]` are the model's own right answers.
     """
-    z, n, ones = quantile(level), len(first[0]), np.ones(len(first[0]))
+    z, n = quantile(level), len(first[0])
     sides, influences = [], []
     for y, score in (first, second):
-        tp, fp = cumulative_groups(score, y, ones)
+        tp, fp = cumulative_groups(score, y)
         value = hits_at(tp, fp, rate * n) / (rate * n)
         sides.append(_holding(value, at_rate_limits(tp, fp, rate, level, of_positives=False)))
         half = z * math.sqrt(n * rate * (1 - rate))

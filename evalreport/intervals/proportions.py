@@ -8,7 +8,7 @@ import numpy as np
 
 from evalreport.engine.counts import by_kurtosis
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
-from evalreport.intervals.registry import EXAMPLES_ALIKE, ITS_VALUE, Bounds, evidence_of, interval
+from evalreport.intervals.registry import EXAMPLES_ALIKE, ITS_VALUE, ROWS_ALIKE, Bounds, evidence_of, interval
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
@@ -385,7 +385,7 @@ def newcombe_independent(difference: Difference, level: float) -> Bounds:
 @interval(
     "Wilson at the threshold",
     of=AtThreshold,
-    needs=("its_value", "equal_weights", "independent"),
+    needs=ROWS_ALIKE,
     source="Wilson (1927), J Am Stat Assoc 22:209; trials by the delta method",
 )
 def threshold_wilson(estimate: Estimate, level: float) -> Bounds:

@@ -99,6 +99,7 @@ INTERVALS: Registry[IntervalMethod] = Registry("interval")
 EXAMPLES_ALIKE = ("some_interval", "one_task", "equal_weights", "independent")
 ITS_VALUE = (*EXAMPLES_ALIKE, "one_set", "its_value")
 ITS_DIFFERENCE = (*EXAMPLES_ALIKE, "one_set", "its_difference")
+ROWS_ALIKE = ("its_value", "equal_weights", "independent")
 OF_AREAS = (*EXAMPLES_ALIKE, "auc")
 REPLICATES = ("some_interval", "no_gold", "resampled", "smooth", "enough_of_a_class", "several_units")
 

@@ -25,7 +25,7 @@ from evalreport.schema.inputs import FoundRecord, InputRecord
 from evalreport.schema.warnings import warning
 from evalreport.sources.files import AGGREGATE
 from evalreport.sources.reading import Columns, empty_file
-from evalreport.texts import Message, Value, plain
+from evalreport.texts import Message, plain
 
 MOST_EXAMPLES = 2**53
 """Up to here floating-point numbers are exact for every whole number."""
@@ -139,8 +139,9 @@ def _lines(table: Table) -> tuple[Indices, Indices]:
         )
     total = float(counts.sum())
     if total > MOST_EXAMPLES:
-        large: dict[str, Value] = {"total": f"{total:.4g}", "most_examples": MOST_EXAMPLES}
-        raise InputError.of("counts_too_large", file=table.name, column=header, **large)
+        raise InputError.of(
+            "counts_too_large", file=table.name, column=header, total=f"{total:.4g}", most_examples=MOST_EXAMPLES
+        )  # fmt: skip
     kept = np.flatnonzero(counts > 0)
     if not len(kept):
         raise empty_file(table.name)

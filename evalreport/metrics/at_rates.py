@@ -24,10 +24,10 @@ class Scored:
     @cached_property
     def groups(self) -> tuple[Floats, Floats]:
         """How many positives and negatives have each distinct score or a larger one, (G + 1,), from 0 on."""
-        return cumulative_groups(self.score, self.y, np.ones(len(self.y)))
+        return cumulative_groups(self.score, self.y)
 
 
-def cumulative_groups(score: Floats, y: Floats, weight: Floats) -> tuple[Floats, Floats]:
+def cumulative_groups(score: Floats, y: Floats, weight: Floats | float = 1.0) -> tuple[Floats, Floats]:
     """Return the weights of positives and of negatives at each distinct score and above, (G + 1,), from 0 on."""
     group = np.unique(-score, return_inverse=True)[1].ravel()
     of_each = (np.bincount(group, weights=weight * side) for side in (y, 1 - y))

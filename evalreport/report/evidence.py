@@ -23,19 +23,12 @@ State = Literal["answered", "in_part", "cannot"]
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """A number of cases and what they are."""
+class Step:
+    """A number of cases, what they are, and those that are left out before them (None: none)."""
 
     n: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Cases that stay, and those that are left out before them (None: none)."""
-
-    kept: Box
-    left_out: Box | None
+    left_out: Step | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +127,13 @@ def _steps(flow: Sequence[FlowRecord]) -> tuple[Step, ...]:
     if not lost:
         return ()
     n = whole[0].n
-    steps = [Step(Box(numbers.count(n), say("signed.step.read")), None)]
+    steps = [Step(numbers.count(n), say("signed.step.read"))]
     for record in lost:
         n -= record.n
-        out = Box(numbers.count(record.n), say(f"signed.left_out.{record.reason}"))
+        out = Step(numbers.count(record.n), say(f"signed.left_out.{record.reason}"))
         last = record is lost[-1]
         kept = say("signed.step.used") if last else say(f"signed.step.{record.reason}")
-        steps.append(Step(Box(numbers.count(n), kept), out))
+        steps.append(Step(numbers.count(n), kept, out))
     return tuple(steps)
 
 

@@ -57,7 +57,7 @@ def test_the_flow_adds_up_from_the_cases_read_to_those_compared(results):
     ]
     evidence = described(results)
     assert evidence.title == "Evidence: 50 of 60 cases are evaluated"
-    assert [step.kept.n for step in evidence.steps] == ["60", "55", "53", "50"]
+    assert [step.n for step in evidence.steps] == ["60", "55", "53", "50"]
     assert [step.left_out.n for step in evidence.steps if step.left_out] == ["5", "2", "3"]
     assert [(m.read, m.empty, m.used) for m in evidence.models] == [("55", "0", "50"), ("60", "3", "50")]
 

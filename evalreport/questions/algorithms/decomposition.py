@@ -419,9 +419,9 @@ def _record(
         n=len(split.bias),
         # Kohavi and Wolpert's bias is no loss of a single prediction.
         aggregated_loss=None if one.loss == "kohavi_wolpert" else aggregated,
-        bias_low=_less(_at_least(0.0, bias[0]), one.noise),
+        bias_low=_less(_not_negative(bias[0]), one.noise),
         bias_high=_less(bias[1], one.noise),
-        variance_low=_at_least(0.0, variance[0]),
+        variance_low=_not_negative(variance[0]),
         variance_high=variance[1],
         expected_loss_monte_carlo=float(again[0]),
         bias_monte_carlo=float(again[1]),
@@ -457,8 +457,8 @@ def _with_replicates(
     return of_bias(spread, error, one.shared if part == 1 else 0.0, one.n_replicates, level)
 
 
-def _at_least(least: float, limit: float | None) -> float | None:
-    return None if limit is None else max(limit, least)
+def _not_negative(limit: float | None) -> float | None:
+    return None if limit is None else max(limit, 0.0)
 
 
 def _less(limit: float | None, noise: float | None) -> float | None:
