@@ -53,6 +53,7 @@ from evalreport.numbers import decimals_of
 from evalreport.predictions.arrays import Mask
 from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
+from evalreport.schema.metrics import limit_fields
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, parts, plain
@@ -229,8 +230,7 @@ def _this_look(look: int, change: HistoryRecord) -> AuditRecord:
         p_value=change.p_value,
         effect="difference",
         effect_size=change.difference,
-        low=change.low,
-        high=change.high,
+        **limit_fields(change),
         text=text,
         reason=change.reason,
     )

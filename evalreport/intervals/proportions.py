@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -130,9 +131,10 @@ def trials_wilson(estimate: Estimate, level: float) -> Bounds:
     return Bounds(*score_limits(v, trials, t_quantile((1 + level) / 2, df)))
 
 
-@interval(
-    "Agresti-Coull", of=Proportion, needs=EXAMPLES_ALIKE, source="Agresti and Coull (1998), Am Stat 52:119"
-)
+_of_proportion = partial(interval, of=Proportion, needs=EXAMPLES_ALIKE)
+
+
+@_of_proportion("Agresti-Coull", source="Agresti and Coull (1998), Am Stat 52:119")
 def agresti_coull(estimate: Estimate, level: float) -> Bounds:
     """Wald interval after z^2/2 successes and as many failures are added."""
     counts = _counts(estimate)
@@ -145,24 +147,14 @@ def agresti_coull(estimate: Estimate, level: float) -> Bounds:
     return Bounds(p - half, p + half)
 
 
-@interval(
-    "Clopper-Pearson",
-    of=Proportion,
-    needs=EXAMPLES_ALIKE,
-    source="Clopper and Pearson (1934), Biometrika 26:404",
-)
+@_of_proportion("Clopper-Pearson", source="Clopper and Pearson (1934), Biometrika 26:404")
 def clopper_pearson(estimate: Estimate, level: float) -> Bounds:
     """Exact interval of a proportion: never covers less than its level, usually more."""
     counts = _counts(estimate)
     return NO_TRIALS if counts is None else Bounds(*clopper_pearson_limits(*counts, level))
 
 
-@interval(
-    "Jeffreys",
-    of=Proportion,
-    needs=EXAMPLES_ALIKE,
-    source="Brown, Cai and DasGupta (2001), Stat Sci 16:101, section 4.3",
-)
+@_of_proportion("Jeffreys", source="Brown, Cai and DasGupta (2001), Stat Sci 16:101, section 4.3")
 def jeffreys(estimate: Estimate, level: float) -> Bounds:
     """Equal-tailed interval of the posterior under Jeffreys' prior Beta(1/2, 1/2)."""
     counts = _counts(estimate)

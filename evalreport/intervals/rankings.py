@@ -71,10 +71,11 @@ def plus_delong(difference: Difference, level: float) -> Bounds:
 FEW_POSITIVES = Bounds(None, None, Message("limits.few_positives"))
 
 
-@interval(
+_of_ranking = partial(interval, of=Ranking, needs=ITS_VALUE)
+
+
+@_of_ranking(
     "Logit, t of the positives",
-    of=Ranking,
-    needs=ITS_VALUE,
     source="Boyd, Eng and Page (2013), ECML; the m - 1 degrees of freedom are our own (docs/coverage.md)",
 )
 def ap_logit(estimate: Estimate, level: float) -> Bounds:
@@ -87,10 +88,8 @@ def ap_logit(estimate: Estimate, level: float) -> Bounds:
     return _on_logit_scale(estimate, level, raised=m / (m - 1), df=m - 1) if m > 1 else FEW_POSITIVES
 
 
-@interval(
+@_of_ranking(
     "Logit, t by the kurtosis",
-    of=Ranking,
-    needs=ITS_VALUE,
     source="Boyd, Eng and Page (2013), ECML; degrees of freedom by the kurtosis: Satterthwaite (1946), Biometrics Bull"
     " 2:110; the factor (m + 2) / (m - 1) is our own (docs/coverage.md)",
 )
@@ -168,10 +167,8 @@ def _squared_and_added(difference: Difference, level: float, own: Function) -> B
     return Bounds(*limits)
 
 
-@interval(
+@_of_ranking(
     "Wilson, effective trials",
-    of=Ranking,
-    needs=ITS_VALUE,
     source="Wilson (1927), J Am Stat Assoc 22:209; the degrees of freedom Welch's and Satterthwaite's (1946),"
     " Biometrics Bull 2:110; the effective trials and the added placements are our own (docs/coverage.md)",
 )
