@@ -12,7 +12,7 @@ from evalreport.calibration.risks import Risks
 from evalreport.metrics import evidence
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.registry import Registry, summary_of
+from evalreport.registry import Registered, Registry, summary_of
 from evalreport.texts import Message, Text
 
 Value = Estimate | Difference
@@ -38,7 +38,7 @@ def evidence_of(value: Value, kind: type[E]) -> E:
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalMethod:
+class IntervalMethod(Registered):
     """One registered interval.
 
     Attributes
@@ -49,9 +49,6 @@ class IntervalMethod:
         What else it needs of an estimate (``NEEDS``); of several that are missing the first is named.
     """
 
-    name: str
-    label: str
-    summary: str
     of: tuple[type, ...]
     needs: tuple[str, ...]
     function: Function

@@ -52,12 +52,8 @@ class Item:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
-class Checklist:
-    """A checklist with its items."""
-
-    name: str
-    items: tuple[Item, ...]
+Checklist = tuple[str, tuple[Item, ...]]
+"""The name of a checklist, and its items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +85,7 @@ def describe_evidence(view: View, signed: Sequence[str], *, data: bytes, names: 
     """
     results = view.results
     checklists = checklists_of(results, names, signed=bool(signed))
-    states = [item.state for one in checklists for item in one.items]
+    states = [item.state for _, items in checklists for item in items]
     counts = {state: states.count(state) for state in ("answered", "in_part", "cannot")}
     steps, used = _steps(results.flow), _used(results)
     read = next((r.n for r in results.flow if r.step == "read" and r.model is None), used)
@@ -278,5 +274,5 @@ def checklists_of(results: Results, sections: frozenset[str], *, signed: bool) -
             state, where = answer(facts)
             text = say(f"checklist.where.{where}")
             rows.append(Item(number, say(f"checklist.asks.{asks}"), state, say(f"checklist.{state}"), text))
-        checklists.append(Checklist(say(f"checklist.name.{name}"), tuple(rows)))
+        checklists.append((say(f"checklist.name.{name}"), tuple(rows)))
     return tuple(checklists)

@@ -86,7 +86,7 @@ def test_names_are_lines_to_sign_and_without_names_three_are_empty(results):
 def test_every_item_has_a_state_and_a_place(results):
     """The counts of the heading are those of the table; what was not asked is named with its option."""
     evidence = described(results, "A. Validator")
-    items = [item for one in evidence.checklists for item in one.items]
+    items = [item for _, of_one in evidence.checklists for item in of_one]
     assert len(items) == sum(len(rows) for _, rows in ITEMS) == 26
     states = [item.state for item in items]
     said = (
