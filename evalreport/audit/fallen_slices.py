@@ -188,10 +188,8 @@ def _records(
 
 def _then_and_now(change: ModelChange) -> dict[str, float]:
     """Return both values, and the numbers of examples if these are not the same examples."""
-    if change.value is None or change.reference_value is None:
-        return {}
-    details = {"then": change.reference_value, "now": change.value}
-    if change.sizes is not None:
+    details = change.then_and_now
+    if details and change.sizes is not None:
         details |= {"n_then": change.sizes[0], "n_now": change.sizes[1]}
     return details
 

@@ -201,8 +201,7 @@ def _by_pairs(
         "horizon": spending.horizon,
         "moved": moved(p, 1 - p if directed else 1.0),
     }
-    if found.value is not None and found.reference_value is not None:
-        details |= {"then": found.reference_value, "now": found.value}
+    details |= found.then_and_now
     if found.low is not None and found.high is not None:
         details |= {"change_low": found.low, "change_high": found.high}
     return replace(

@@ -149,6 +149,12 @@ def at_fpr_limits(tp: Floats, fp: Floats, rate: float, level: float) -> tuple[fl
     return min(low for low, _ in limits), max(high for _, high in limits)
 
 
+def _groups(estimate: Estimate) -> tuple[Floats, Floats, float]:
+    """Return the positives and negatives at each distinct score and above, and the declared rate."""
+    scores = evidence_of(estimate, Scores)
+    return *cumulative_groups(scores.score, scores.y), scores.at
+
+
 FEWEST_ALARMS = 2
 """Below so many expected false positives there is no lower limit."""
 
@@ -160,12 +166,11 @@ FEWEST_ALARMS = 2
 )
 def at_fpr_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits of recall over all thresholds whose false positives agree with the rate."""
-    scores = evidence_of(estimate, Scores)
-    tp, fp = cumulative_groups(scores.score, scores.y)
-    few = float(fp[-1]) * scores.at < FEWEST_ALARMS
+    tp, fp, rate = _groups(estimate)
+    few = float(fp[-1]) * rate < FEWEST_ALARMS
     exchanged = estimate.metric.parameter is not None and estimate.metric.parameter.name == "at_recall"
     reason = Message("limits.few_missed" if exchanged else "limits.few_false_positives") if few else None
-    return Bounds(*at_fpr_limits(tp, fp, scores.at, level), reason)
+    return Bounds(*at_fpr_limits(tp, fp, rate, level), reason)
 
 
 def _slope(tp: Floats, fp: Floats, rate: float, z: float, *, least: float) -> tuple[float, float, float]:
@@ -330,11 +335,10 @@ def _scan(tp: Floats, fp: Floats, rate: float, z: float, of_positives: bool) -> 
 )
 def at_rate_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits over all numbers of flagged examples that agree with the rate."""
-    scores = evidence_of(estimate, Scores)
-    tp, fp = cumulative_groups(scores.score, scores.y)
+    tp, fp, rate = _groups(estimate)
     parameter = estimate.metric.parameter
     of_positives = parameter is not None and parameter.begins == "recall"
-    low, high = at_rate_limits(tp, fp, scores.at, level, of_positives=of_positives)
+    low, high = at_rate_limits(tp, fp, rate, level, of_positives=of_positives)
     empty = not of_positives and low == 0.0 and high == 1.0
     return Bounds(low, high, Message("limits.too_few_flagged") if empty else None)
 

@@ -24,6 +24,7 @@ Lead = tuple[Quantity, float]
 
 MOST_NAMED = 2
 MOST_UNDEFINED = 0.05
+FEW_RESAMPLES = 1000
 
 
 @check("metrics_disagree", needs=("models",))
@@ -175,7 +176,7 @@ def too_few_replicates(
             replicates=options.resamples,
             enough=_enough(alpha),
         )
-    if options.resamples < 1000:
+    if options.resamples < FEW_RESAMPLES:
         yield warning("few_resamples", n=options.resamples)
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.defined and estimate.undefined_share > MOST_UNDEFINED:

@@ -16,11 +16,11 @@ from evalreport.schema.lookups import true_counts
 from evalreport.texts import coded, joined, named, say
 from evalreport.texts.labels import sentence_start
 from evalreport.warnings.layout import FEW_CLUSTERS
+from evalreport.warnings.pairs import FEW_RESAMPLES
 from evalreport.warnings.values import FEW_OF_A_CLASS
 
 ABOUT_NO_ASSUMPTION = frozenset({"caution.exploratory", "caution.beyond_margin"})
 FEW_DISCORDANT = 25
-FEW_RESAMPLES = 1000
 
 
 @dataclass(frozen=True, slots=True)
