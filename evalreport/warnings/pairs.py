@@ -14,7 +14,7 @@ from evalreport.options import Options
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import tested_pairs
 from evalreport.schema.metrics import COMPANIONS
-from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.schema.warnings import FEW_RESAMPLES, WarningRecord, warning
 from evalreport.texts import Message, shortened
 from evalreport.warnings.checks import check
 from evalreport.warnings.coverage import phrase_of
@@ -24,7 +24,6 @@ Lead = tuple[Quantity, float]
 
 MOST_NAMED = 2
 MOST_UNDEFINED = 0.05
-FEW_RESAMPLES = 1000
 
 
 @check("metrics_disagree", needs=("models",))

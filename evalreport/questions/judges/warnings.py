@@ -11,9 +11,8 @@ from evalreport.options import Options
 from evalreport.questions.judges.estimates import OUTCOME, Fields
 from evalreport.questions.judges.records import JudgeEstimateRecord, JudgeLists
 from evalreport.samplings.judged import PPI
-from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.schema.warnings import FEW_CLUSTERS, WarningRecord, warning
 from evalreport.warnings.checks import check, looked_for
-from evalreport.warnings.layout import FEW_CLUSTERS
 from evalreport.warnings.needs import NEEDS
 
 looked_for("gold_not_random", needs=("judges",))
