@@ -63,6 +63,65 @@ def plus_delong(difference: Difference, level: float) -> Bounds:
 FEW_POSITIVES = Bounds(None, None, Message("limits.few_positives"))
 
 
+OF_LEVELS = (
+    "Wilson (1927), J Am Stat Assoc 22:209; the effective trials and the steepest derivatives are our own"
+    " (docs/curve-areas.csv)"
+)
+
+
+@interval(
+    "Wilson, scores of few levels",
+    of=Ranking,
+    needs=(*EXAMPLES_ALIKE, "one_set", "its_value", "few_levels"),
+    source=OF_LEVELS,
+)
+def ap_levels(estimate: Estimate, level: float) -> Bounds:
+    """Average precision of scores that many examples share: Wilson's limits, with the trials that the variance allows.
+
+    One negative among many positives of a level moves the value far, and may be missing in these examples. V0 is the
+    variance of the influence values times m / (m - 1), with m positives; V adds f times the squares of the steepest
+    derivatives, of a positive and of a negative, at any of the levels, f = (z / z(95 %))^2. The trials are
+    v (1 - v) / V0 of the value v, and no more than the larger one of m and v (1 - v) / V. The quantile is that of
+    Student's t with m - 1. Where v is 1: m trials.
+    """
+    return _of_levels(estimate, level, as_positives=True)
+
+
+@interval(
+    "Wilson, scores of few levels",
+    of=Ranking,
+    needs=(*EXAMPLES_ALIKE, "one_set", "its_value", "few_levels"),
+    source=OF_LEVELS,
+)
+def pr_auc_levels(estimate: Estimate, level: float) -> Bounds:
+    """Area under the precision-recall curve by trapezoids, of scores that many examples share: Wilson's limits.
+
+    V is the variance of the influence values times m / (m - 1), with m positives, and f times the squares of the
+    steepest derivatives, of a positive and of a negative, at any of the levels, f = (z / z(95 %))^2. The trials are
+    v (1 - v) / V of the value v, the quantile is that of Student's t with m - 1. Where v is 1: m trials.
+    """
+    return _of_levels(estimate, level, as_positives=False)
+
+
+def _of_levels(estimate: Estimate, level: float, *, as_positives: bool) -> Bounds:
+    ranking, value, error = estimate.evidence, min(estimate.value, 1.0), estimate.standard_error
+    assert isinstance(ranking, Ranking)
+    assert ranking.steepest is not None
+    m = ranking.class_sizes[0]
+    if m < 2 or error is None:
+        return FEW_POSITIVES
+    q = t_quantile((1 + level) / 2, m - 1)
+    steepest = made_up_share(level) * sum(slope**2 for slope in ranking.steepest)
+    varies = value * (1 - value)
+    if 1 - value <= NEGLIGIBLE or error == steepest == 0:
+        return Bounds(*score_limits(value, m, q), Message("limits.positives"))
+    seen = error**2 * m / (m - 1)
+    trials = varies / (seen + steepest)
+    if as_positives and seen > 0:
+        trials = min(varies / seen, max(float(m), trials))
+    return Bounds(*score_limits(value, trials, q))
+
+
 @interval(
     "Logit, t of the positives",
     of=Ranking,
@@ -130,7 +189,7 @@ def ap_mover(difference: Difference, level: float) -> Bounds:
 
     Less their products times the correlation of the influence values, since the examples are the same.
     """
-    return _squared_and_added(difference, level, ap_logit)
+    return _squared_and_added(difference, level, ap_logit, ap_levels)
 
 
 @interval(
@@ -144,13 +203,17 @@ def pr_auc_mover(difference: Difference, level: float) -> Bounds:
 
     Less their products times the correlation of the influence values, since the examples are the same.
     """
-    return _squared_and_added(difference, level, pr_auc_logit)
+    return _squared_and_added(difference, level, pr_auc_logit, pr_auc_levels)
 
 
-def _squared_and_added(difference: Difference, level: float, own: Function) -> Bounds:
+def _squared_and_added(
+    difference: Difference, level: float, of_scores: Function, of_levels: Function
+) -> Bounds:
     """Combine the two models' own limits, with the correlation of their influence values."""
     a, b = difference.a, difference.b
-    first, second = own(a, level), own(b, level)
+    first, second = (
+        of_levels(side, level) if _few_levels(side) else of_scores(side, level) for side in (a, b)
+    )
     if first.low is None or first.high is None or second.low is None or second.high is None:
         return Bounds(None, None, first.reason or second.reason)
     r = 0.0
@@ -161,6 +224,11 @@ def _squared_and_added(difference: Difference, level: float, own: Function) -> B
         r = min(max(shared, -1.0), 1.0)
     limits = mover((a.value, first.low, first.high), (b.value, second.low, second.high), r)
     return Bounds(*limits)
+
+
+def _few_levels(estimate: Estimate) -> bool:
+    ranking = estimate.evidence
+    return isinstance(ranking, Ranking) and ranking.steepest is not None
 
 
 def mover(first: ValueLimits, second: ValueLimits, r: float) -> tuple[float, float]:
@@ -187,7 +255,8 @@ def partial_auc_wilson(estimate: Estimate, level: float) -> Bounds:
     u is the area as a share of what the range of false positive rates [0, c] holds, and k = c N of the N negatives are
     in that range. The m positives and those k get made-up placements 0 and 1, each with the weight 1/20; the variances
     have the factors m / (m - 1) and N / (N - 1), the degrees of freedom are Welch's of m - 1 and k, and the trials are
-    u (1 - u) over the variance. Where u is 0 or 1: min(m, k).
+    u (1 - u) over the variance. Where u is 0 or 1: min(m, k). Scores of few levels add to each class's variance f times
+    the square of its steepest derivative at any of the levels, f = (z / z(95 %))^2.
     """
     ranking, spreads, computation = estimate.evidence, estimate.spread_by_class, estimate.metric.computation
     assert isinstance(ranking, Ranking)
@@ -198,9 +267,12 @@ def partial_auc_wilson(estimate: Estimate, level: float) -> Bounds:
     (low, high), (m, n) = estimate.range, ranking.class_sizes
     u, k = (estimate.value - low) / (high - low), computation.most_false_positives * n
     made_up = MADE_UP * (u * u + (1 - u) ** 2)
+    steepest = (0.0, 0.0) if ranking.steepest is None else ranking.steepest
+    f = made_up_share(level)
     of_positives, of_negatives = (
         (spread.squares / (high - low) ** 2 + made_up / inside**2) * size / (size - 1)
-        for spread, inside, size in zip(spreads, (m, k), (m, n), strict=True)
+        + f * (slope / (high - low)) ** 2
+        for spread, slope, inside, size in zip(spreads, steepest, (m, k), (m, n), strict=True)
     )
     variance = of_positives + of_negatives
     df = variance**2 / (of_positives**2 / (m - 1) + of_negatives**2 / max(k, 1.0))
@@ -221,4 +293,4 @@ def partial_auc_mover(difference: Difference, level: float) -> Bounds:
 
     Less their products times the correlation of the influence values, since the examples are the same.
     """
-    return _squared_and_added(difference, level, partial_auc_wilson)
+    return _squared_and_added(difference, level, partial_auc_wilson, partial_auc_wilson)

@@ -189,12 +189,16 @@ class Ranking:
         Examples of the rarest class in the truth.
     labels
         (n,) which examples have the higher score, where all have one of two (or the same one); else None.
+    steepest
+        Scores of few levels: the largest size of the derivative by a positive and by a negative example at any of
+        them, also where there is no such example; else None.
     """
 
     positive: Mask
     class_sizes: tuple[int, int]
     rarest: float | None
     labels: Mask | None = None
+    steepest: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
