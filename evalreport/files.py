@@ -323,16 +323,22 @@ def writing_whole(path: Path) -> Iterator[BinaryIO]:
     """
     path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
+    with alone(path), _in_place_of(path) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def _in_place_of(path: Path) -> Iterator[BinaryIO]:
+    """Give a stream to a file beside this one, which takes its place and its rights when the block ends well."""
     part = hidden(path, "part")
-    with alone(path):
-        try:
-            with part.open("wb") as stream:
-                yield stream
-            if path.exists():
-                part.chmod(stat.S_IMODE(path.stat().st_mode))
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+    try:
+        with part.open("wb") as stream:
+            yield stream
+        if path.exists():
+            part.chmod(stat.S_IMODE(path.stat().st_mode))
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def change_whole(path: Path, change: Callable[[bytes | None], bytes | None]) -> None:
@@ -352,22 +358,14 @@ def change_whole(path: Path, change: Callable[[bytes | None], bytes | None]) -> 
     """
     path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = hidden(path, "part")
     with alone(path):
-        before = content_of(path) if path.exists() else None
-        content = change(before)
+        content = change(content_of(path) if path.exists() else None)
         if content is None:
             return
-        try:
-            with part.open("wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            if before is not None:
-                part.chmod(stat.S_IMODE(path.stat().st_mode))
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        with _in_place_of(path) as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
 
 
 def check_way(folder: Path, names: Collection[str]) -> None:

@@ -71,7 +71,17 @@ FILES: Mapping[Format, tuple[str, ...]] = {
     "md": ("summary.md",),
     "csv": tuple(
         f"tables/{name}.csv"
-        for name in ("metrics", "pairs", "slices", "gates", "curves", "net_benefit", "deciles", "findings")
+        for name in (
+            "metrics",
+            "pairs",
+            "slices",
+            "gates",
+            "curves",
+            "net_benefit",
+            "murphy",
+            "deciles",
+            "findings",
+        )
     ),
     "tex": ("table.tex", "methods.tex"),
     "card": ("card.md",),

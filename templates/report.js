@@ -461,7 +461,7 @@
       copies.append(control, " ");
     });
     if (region.id) {
-      var link = made("a", "anchor", "#");
+      var link = made("a", "anchor", "");
       link.href = "#" + region.id;
       link.setAttribute("aria-label", said("link_table"));
       copies.appendChild(link);

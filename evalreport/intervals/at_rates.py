@@ -115,10 +115,19 @@ def net_benefit_tango(difference: Difference, level: float) -> Bounds:
     pair = difference.evidence
     assert isinstance(pair, PairedScores)
     a, b = (side.score >= side.at for side in (pair.a, pair.b))
-    kinds = [
-        (float((a & ~b & of).sum()), float((b & ~a & of).sum())) for of in (pair.a.y == 1, pair.a.y == 0)
-    ]
-    return Bounds(*benefit_difference_limits(kinds[0], kinds[1], len(a), pair.a.at, level))
+    counts = called_apart(a, b, pair.a.y == 1)
+    return Bounds(*benefit_difference_limits(*counts, len(a), pair.a.at, level))
+
+
+def called_apart(
+    first: Mask, second: Mask, positive: Mask
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Count the positives, and the negatives, that only the first of two models calls, and only the second."""
+    (a, b), (c, d) = (
+        (float((first & ~second & of).sum()), float((second & ~first & of).sum()))
+        for of in (positive, ~positive)
+    )
+    return (a, b), (c, d)
 
 
 # --- recall at a false positive rate ----------------------------------------------------------------------------------

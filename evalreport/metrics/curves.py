@@ -277,6 +277,34 @@ def reliability(given: Forecasts) -> Points:
 
 
 @curve(
+    "Murphy curve",
+    x="Threshold",
+    y="Mean elementary score",
+    needs="probabilities",
+    source="Ehm, Gneiting, Jordan and Krueger (2016), J R Stat Soc B 78:505",
+)
+def murphy(given: Forecasts) -> Points:
+    """Mean elementary score of deciding at each threshold t: a miss costs 1 - t, a false alarm t; smaller is better.
+
+    It is best to act from t on where a miss costs (1 - t) / t false alarms. Twice the area below is the Brier score.
+    Between two probabilities it is a straight line, so each has two points: below and above.
+    """
+    p, group = np.unique(given.p, return_inverse=True)
+    event = np.where(given.came_true, given.weights, 0.0)
+    events, others = (
+        np.bincount(group.ravel(), weights=weight, minlength=len(p))
+        for weight in (event, given.weights - event)
+    )
+    total = float(given.weights.sum())
+    # At a threshold just above a probability it is missed; at most that, its others are false alarms.
+    missed = np.concatenate([[0.0], np.cumsum(events)]) / total
+    alarms = np.concatenate([np.cumsum(others[::-1])[::-1], [0.0]]) / total
+    ends = np.concatenate([[0.0], p, [1.0]])
+    at = np.stack([ends[:-1], ends[1:]], axis=1)
+    return Points(at.ravel(), ((1 - at) * missed[:, None] + at * alarms[:, None]).ravel())
+
+
+@curve(
     "Accuracy-rejection curve",
     x="Share of the examples rejected",
     y="Accuracy on the rest",

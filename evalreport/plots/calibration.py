@@ -25,7 +25,8 @@ LEFT_OUT, MOST_LOW, LOW = 0.005, 0.9, 0.2
 """The share of examples beyond the end at most; from which share below ``LOW`` on the axes are square roots."""
 DEPTH, BARS = 0.24, 20
 """Height of the strip of bars below, as a share of the axis, and how many bars it has."""
-TICKS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+TICKS, FAR_TICKS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2), (0.0, 0.02, 0.1, 0.4, 0.7, 1.0)
+"""On axes of square roots that end at 0.2 or before, and beyond."""
 
 
 def calibration_curves(results: Results, shown: Sequence[tuple[str, str | None]]) -> list[CurveRecord]:
@@ -118,7 +119,7 @@ def calibration_curve(
     record = _record_of(results, model, label)
     if level and record is not None:
         _draw_level(ax, record, scale, index, end)
-    ticks = [t for t in TICKS if t <= end + 1e-12]
+    ticks = [t for t in (TICKS if end <= TICKS[-1] else FAR_TICKS) if t <= end + 1e-12]
     if not root:
         ticks = [end * i / 4 for i in range(5)]
     places = [float(scale(np.array(t))) for t in ticks]
@@ -178,7 +179,7 @@ def _of(results: Results, model: str) -> list[DecisionCurveRecord]:
     return [r for r in results.decision_curves if r.model == model]
 
 
-def _odds_axis(ax: Axes, thresholds: Sequence[float]) -> None:
+def odds_axis(ax: Axes, thresholds: Sequence[float]) -> None:
     """Label thresholds by their percent and by the false alarms accepted for each case found."""
     low, high = thresholds[0], thresholds[-1]
     step = next((s for s in (0.01, 0.02, 0.05, 0.1, 0.2) if (high - low) / s <= 6), 0.2)
@@ -279,7 +280,7 @@ def net_benefit(
         lambda r: (r.net_benefit, r.low, r.high),
         none=say("decision_curve.treat_none"),
     )
-    _odds_axis(ax, thresholds)
+    odds_axis(ax, thresholds)
     if titled:
         ax.set_title(say("decision_curve.net_benefit"), fontsize=9, loc="left")
 
@@ -319,7 +320,7 @@ def net_benefit_difference(
     for at, value, (low, high), record in zip(x, y, bounds, points, strict=True):
         full = record.low is not None and (low > 0 or high < 0)
         ax.plot([at], [value], marker="o", markersize=4, color=INK, markerfacecolor=INK if full else PAPER)
-    _odds_axis(ax, x)
+    odds_axis(ax, x)
     if titled:
         ax.set_title(say("decision_curve.difference", a=name_of(names, a), b=name_of(names, b)), fontsize=9, loc="left",
                      parse_math=False)  # fmt: skip
@@ -350,6 +351,6 @@ def interventions_avoided(
         return 100 * r.avoided, low, high
 
     _lines(ax, results, names, banded, hundredfold)
-    _odds_axis(ax, [p.threshold for p in _of(results, results.decision_curves[0].model)])
+    odds_axis(ax, [p.threshold for p in _of(results, results.decision_curves[0].model)])
     if titled:
         ax.set_title(say("decision_curve.avoided"), fontsize=9, loc="left")

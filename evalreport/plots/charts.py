@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evalreport.plots import calibration, curves, estimates, pairs, pictures, style, thresholds
+from evalreport.plots import calibration, curves, estimates, pairs, pictures, scores, style, thresholds
 from evalreport.questions.costs.charts import quality_against_cost
 from evalreport.questions.coverage.charts import coverage_by_level, width_by_level
 
@@ -24,6 +24,9 @@ CHARTS: Mapping[str, Callable[..., Any]] = {
     "net_benefit": calibration.net_benefit,
     "net_benefit_difference": calibration.net_benefit_difference,
     "interventions_avoided": calibration.interventions_avoided,
+    "murphy": scores.murphy,
+    "murphy_difference": scores.murphy_difference,
+    "miscalibration_discrimination": scores.miscalibration_discrimination,
     "quality_against_cost": quality_against_cost,
     "coverage_by_level": coverage_by_level,
     "width_by_level": width_by_level,

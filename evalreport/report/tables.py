@@ -48,6 +48,7 @@ GRADE_COLUMNS = (
     "slice_value",
 )
 FINDING_COLUMNS = ("finding", "about", "owner", "due", "severity", "state", "since_run", "since", "text")
+MURPHY_COLUMNS = ("a", "b", "threshold", "difference", "low", "high", "level")
 CURVE_COLUMNS = ("model", "curve", "label", "x", "y", "threshold", "low", "high", "count")
 
 
@@ -71,6 +72,7 @@ def tables(view: View) -> dict[str, bytes]:
             (tuple(getattr(r, name) for name in NET_BENEFIT_COLUMNS) for r in results.decision_curves),
         ),
         "deciles": (GRADE_COLUMNS, map(_grade, results.calibration_table)),
+        "murphy": (MURPHY_COLUMNS, _murphy(results)),
         "findings": (FINDING_COLUMNS, map(_finding, results.findings or findings_of(results))),
     }
     return {name: as_csv(columns, found) for name, (columns, found) in rows.items()}
@@ -128,6 +130,12 @@ def _grade(record: CalibrationTableRecord) -> tuple[Cell, ...]:
     own = tuple(getattr(record, name) for name in GRADE_COLUMNS[:-2])
     where = (None, None) if record.slice is None else (record.slice.column, record.slice.value)
     return (*own, *where)
+
+
+def _murphy(results: Results) -> Iterator[tuple[Cell, ...]]:
+    for r in results.murphy_differences:
+        for row in zip(r.threshold, r.difference, r.low, r.high, strict=True):
+            yield (r.a, r.b, *row, r.level)
 
 
 def _finding(record: FindingRecord) -> tuple[Cell, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 NAMES = frozenset(
     {
-        *("Bayesian", "Brier", "Conover", "Friedman", "Jaccard", "Jeffreys", "Matthews", "Nemenyi"),
-        *("Newcombe", "Pareto", "Rand", "Tango", "Wilcoxon", "Wilson"),
+        *("Bayesian", "Brier", "Conover", "Friedman", "Jaccard", "Jeffreys", "Matthews", "Murphy"),
+        *("Nemenyi", "Newcombe", "Pareto", "Rand", "Tango", "Wilcoxon", "Wilson"),
     }
 )
 """First words of labels that are proper names and do not show it, as ``Cohen's`` and ``Hodges-Lehmann`` do."""

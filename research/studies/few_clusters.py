@@ -20,7 +20,9 @@ from evalreport.metrics.evidence import Mean
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.predictions.arrays import Floats
 from evalreport.samplings import Influence, Sampling, sampling_by
+from evalreport.schema.metrics import Interval
 from research.studies.harness import Run
+from research.studies.tally import Tally, one
 
 CLUSTERS = (3, 5, 8, 10)
 SIZES = (10, 40)
@@ -122,25 +124,19 @@ def rows(run: Run) -> Iterator[Mapping[str, object]]:
             (name, values.truth): values for name, values in of_errors(generator, shape, correlation).items()
         }
         for (metric, truth), values in drawn.items():
-            limits = [
-                limits_of(metric, *one, sampling)
-                for one in zip(values.values, values.derivatives, strict=True)
-            ]
-            there = [one for one in limits if one is not None]
-            held = sum(low <= truth <= high for low, high in there)
-            lower = stats.binomtest(held, len(there)).proportion_ci(0.98).low
+            tally = Tally()
+            for value, derivatives in zip(values.values, values.derivatives, strict=True):
+                interval = interval_of(metric, value, derivatives, sampling)
+                tally += one(truth, interval.low, interval.high)
             yield {
                 "metric": metric, "clusters": g, "size": n, "correlation": correlation, "truth": f"{truth:.4g}",
-                "sets": run.replications, "given": len(there), "held": f"{held / len(there):.4f}",
-                "lower": f"{lower:.4f}", "width": f"{np.mean([high - low for low, high in there]):.4g}",
-                "seed": run.seed,
+                "sets": run.replications, "given": round(tally.given), "held": f"{tally.coverage:.4f}",
+                "lower": f"{tally.least(0.99):.4f}", "width": f"{tally.width / tally.given:.4g}", "seed": run.seed,
             }  # fmt: skip
 
 
-def limits_of(
-    metric: str, value: float, derivatives: Floats, sampling: Sampling
-) -> tuple[float, float] | None:
-    """Return the limits of the interval that leads; None where it has none."""
+def interval_of(metric: str, value: float, derivatives: Floats, sampling: Sampling) -> Interval:
+    """Return the interval that leads."""
     by_example = derivatives.ravel()
     estimate = Estimate(
         model="m",
@@ -151,5 +147,4 @@ def limits_of(
         evidence=Mean(),
         influence=Influence(derivatives.sum(1), np.ones(len(derivatives)), None, lambda: by_example),
     )
-    first = leading(estimate, LEVEL)
-    return None if first.low is None or first.high is None else (first.low, first.high)
+    return leading(estimate, LEVEL)

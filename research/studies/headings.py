@@ -29,6 +29,7 @@ from evalreport.questions.slices.group_spread import Shares, spread_records
 from evalreport.questions.slices.records import IN_HEADINGS
 from evalreport.questions.thresholds.decision_curves import ahead_of
 from evalreport.questions.thresholds.dominance import decided_both_ways
+from evalreport.questions.thresholds.murphy import murphy_differences
 from evalreport.samplings import sampling_by
 from research.studies.designs import predictions_on
 from research.studies.harness import Cell, Study, limits
@@ -137,6 +138,27 @@ def highest_benefit(n: int) -> Draw:
     return printed
 
 
+def ahead_at_some_cost_ratio(
+    n: int, noises: Sequence[float], middle: float = 0.0, spread: float = 2.0
+) -> Draw:
+    """Say whether one of equal models is called ahead at some threshold of the Murphy curves."""
+    names = [f"m{k}" for k in range(len(noises))]
+
+    def printed(generator: np.random.Generator) -> bool:
+        z = middle + spread * generator.normal(size=n)
+        truth = (generator.random(n) < 1 / (1 + np.exp(-z))).astype(np.int32)
+        models = []
+        for name, noise in zip(names, noises, strict=True):
+            p = 1 / (1 + np.exp(-z - noise * generator.normal(size=n)))
+            models.append(ModelOutputs(name, y_pred=None, score=p, proba=np.stack([1 - p, p], 1)))
+        predictions = predictions_on("binary", truth, tuple(models), 2)
+        sample = estimate_all(predictions, [], units=sampling_by(n), n_resamples=2, seed=1)
+        records = murphy_differences(sample, Options(resamples=2))
+        return any(low > 0 or high < 0 for r in records for low, high in zip(r.low, r.high, strict=True))
+
+    return printed
+
+
 def off_though_calibrated(n: int, middle: float, spread: float) -> Draw:
     """Say whether probabilities that are right are said to be off."""
 
@@ -235,6 +257,18 @@ CELLS = (
     Heading("no overall winner: two equal curves, correlation 0.8, n = 400", curves_cross(400, 0.8)),
     Heading("who has the highest net benefit: two equal curves, n = 400", highest_benefit(400)),
     Heading("metrics disagree: two equal models, n = 400", metrics_disagree(400, (0.8, 0.8))),
+    Heading(
+        "ahead at some cost ratio: two equal models, n = 1,000", ahead_at_some_cost_ratio(1000, [1.0, 1.0])
+    ),
+    Heading(
+        "ahead at some cost ratio: two equal models, n = 200",
+        ahead_at_some_cost_ratio(200, [0.5, 0.5], 0.0, 1.0),
+    ),
+    Heading(
+        "ahead at some cost ratio: two equal models, 5 % events, n = 2,000",
+        ahead_at_some_cost_ratio(2000, [1.0, 1.0], -4.0, 1.5),
+    ),
+    Heading("ahead at some cost ratio: five equal models, n = 500", ahead_at_some_cost_ratio(500, [1.0] * 5)),
     Heading(
         "metrics disagree: equal recall, one ahead on the others, n = 400", metrics_disagree(400, (0.9, 0.7))
     ),

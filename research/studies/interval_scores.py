@@ -16,6 +16,7 @@ from evalreport.intervals.losses import hall_df
 from evalreport.predictions.arrays import Floats
 from research.studies.harness import Run
 from research.studies.kinds import LEVEL, TRUE, estimate_of
+from research.studies.tally import Tally, one
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 SIZES = (10, 20, 30, 50, 100, 200, 500)
@@ -37,18 +38,15 @@ def rows(run: Run) -> Iterator[Mapping[str, object]]:
             )
             for n in SIZES:
                 generator = np.random.default_rng([run.seed, 1, place, skewed, n])
-                held = made = low = 0
+                tally = Tally()
                 for _ in range(run.replications):
                     found = scores(generator, n, level, skewed=skewed)
                     value = float(found.mean())
                     limits = hall_df(
                         estimate_of(f"interval_score[level={level:g}]", value, (found - value) / n), LEVEL
                     )
-                    if limits.low is None or limits.high is None:
-                        continue
-                    made += 1
-                    held += limits.low <= true <= limits.high
-                    low += limits.high < true
+                    tally += one(true, limits.low, limits.high)
+                made = round(tally.given)
                 yield {
                     "level": level,
                     "skewed": skewed,
@@ -56,8 +54,8 @@ def rows(run: Run) -> Iterator[Mapping[str, object]]:
                     "misses": round(n * (1 - level), 1),
                     "data_sets": run.replications,
                     "no_limits": run.replications - made,
-                    "held": round(held / max(made, 1), 4),
-                    "at_least": round(float(stats.beta.ppf(0.05, held, made - held + 1)) if held else 0.0, 4),
-                    "too_low": round(low / max(made, 1), 4),
+                    "held": round(tally.held / max(made, 1), 4),
+                    "at_least": round(tally.least(0.95), 4),
+                    "too_low": round(tally.below / max(made, 1), 4),
                     "seed": run.seed,
                 }

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
-from scipy import stats
 
 from evalreport.intervals import leading
 from evalreport.loading.load import load
@@ -18,6 +17,7 @@ from evalreport.metrics.estimation import estimate_table
 from evalreport.metrics.registry import JUDGED, Quantity
 from evalreport.options import Options
 from research.studies.harness import Run
+from research.studies.tally import Tally, one
 
 LEVEL = 0.95
 LABELS = 60
@@ -69,15 +69,13 @@ def attempts(generator: np.random.Generator, judge: str) -> Columns:
     }
 
 
-def held(columns: Columns, truth: float) -> bool | None:
-    """Say whether the interval of a model's mean human outcome holds the true one; None: there is no interval."""
+def held(columns: Columns, truth: float) -> Tally:
+    """Say whether the interval of a model's mean human outcome holds the true one."""
     table = load({"m": columns}, options=Options(task="outcome"))
     quantity = Quantity(JUDGED)
     sample = estimate_table(table, [quantity], Options(resamples=1), seed=0)
     interval = leading(sample.estimates["m", quantity], LEVEL)
-    if interval is None or interval.low is None or interval.high is None:
-        return None
-    return bool(interval.low <= truth <= interval.high)
+    return one(truth, interval.low, interval.high)
 
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
@@ -90,11 +88,8 @@ def rows(run: Run) -> Iterator[Mapping[str, object]]:
         }
         cells["one of four attempts"] = (partial(attempts, generator, judge), BETA[0] / sum(BETA))
         for name, (drawn, truth) in cells.items():
-            results = [held(drawn(), truth) for _ in range(run.replications)]
-            with_limits = [result for result in results if result is not None]
-            holding = sum(with_limits)
-            lower = stats.binomtest(holding, len(with_limits)).proportion_ci(0.98).low
+            tally = sum((held(drawn(), truth) for _ in range(run.replications)), Tally())
             yield {
-                "labels of people": name, "judge": judge, "gold": LABELS, "sets": len(with_limits),
-                "held": f"{holding / len(with_limits):.4f}", "lower": f"{lower:.4f}", "seed": run.seed,
+                "labels of people": name, "judge": judge, "gold": LABELS, "sets": round(tally.given),
+                "held": f"{tally.coverage:.4f}", "lower": f"{tally.least(0.99):.4f}", "seed": run.seed,
             }  # fmt: skip

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
 
 from evalreport.intervals.label_tables import _of_order, _of_orders
 from evalreport.intervals.losses import hall_df, t_kurtosis, t_or_hall
@@ -28,6 +27,7 @@ from evalreport.metrics.rejection import Confidences, _area, _area_slopes, _exce
 from evalreport.predictions.arrays import Floats
 from evalreport.samplings import Examples, Influence
 from research.studies.harness import Run
+from research.studies.tally import Tally, one
 
 SIZES = (10, 20, 50, 200, 1000)
 LEVEL = 0.95
@@ -224,30 +224,12 @@ def rows(run: Run) -> Iterator[Mapping[str, object]]:
         for skewed in (False, True):
             truth = draw(np.random.default_rng([run.seed, 0, place, skewed]), TRUE, skewed=skewed)
             for n in SIZES:
-                counts = {name: [0, 0, 0, 0] for name in truth}
+                tallies = dict.fromkeys(truth, Tally())
                 for number in range(run.replications if n < SIZES[-1] else run.replications // 2):
                     generator = np.random.default_rng([run.seed, 1, place, skewed, n, number])
                     for name, (_, bounds) in draw(generator, n, skewed=skewed).items():
-                        of_name, true = counts[name], truth[name][0]
-                        if bounds.low is None or bounds.high is None:
-                            continue
-                        of_name[0] += 1
-                        of_name[1] += bounds.low <= true <= bounds.high
-                        of_name[2] += bounds.low > true
-                        of_name[3] += bounds.high < true
-                for name, (made, held, above, below) in counts.items():
-                    if not made:
-                        continue
-                    least = float(stats.beta.ppf(0.05, held, made - held + 1)) if held else 0.0
-                    yield {
-                        "kind": kind,
-                        "skewed": skewed,
-                        "figure": name,
-                        "n": n,
-                        "data_sets": made,
-                        "held": round(held / made, 4),
-                        "at_least": round(least, 4),
-                        "too_high": round(above / made, 4),
-                        "too_low": round(below / made, 4),
-                        "seed": run.seed,
-                    }
+                        tallies[name] += one(truth[name][0], bounds.low, bounds.high)
+                for name, tally in tallies.items():
+                    if tally.given:
+                        cell = {"kind": kind, "skewed": skewed, "figure": name, "n": n}
+                        yield {**cell, **tally.rates, "seed": run.seed}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 Floats = npt.NDArray[np.float64]
 
@@ -55,6 +56,23 @@ class Tally:
     def coverage(self) -> float:
         """Share of the intervals given that hold the truth; nan where none was given."""
         return self.held / self.given if self.given > 0 else math.nan
+
+    def least(self, confidence: float) -> float:
+        """Return the lower confidence limit of the coverage (Clopper and Pearson), one-sided."""
+        return (
+            float(stats.beta.ppf(1 - confidence, self.held, self.given - self.held + 1)) if self.held else 0.0
+        )
+
+    @property
+    def rates(self) -> dict[str, object]:
+        """The intervals that exist, the shares that hold and miss, and the lower 95 % limit of the first."""
+        return {
+            "data_sets": round(self.given),
+            "held": round(self.coverage, 4),
+            "at_least": round(self.least(0.95), 4),
+            "too_high": round(self.above / self.given, 4),
+            "too_low": round(self.below / self.given, 4),
+        }
 
     @property
     def coverage_of_all(self) -> float:

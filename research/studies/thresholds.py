@@ -6,12 +6,11 @@ Scores of both classes are normal with variance 1, so every true rate at every t
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 from scipy.stats import norm
 
 from evalreport.engine.counts import Counts
@@ -22,6 +21,7 @@ from evalreport.questions.thresholds.operating_points import RECHOSEN, band, ope
 from evalreport.questions.thresholds.records import OperatingPointRecord
 from evalreport.samplings import sampling_by
 from research.studies.harness import Run
+from research.studies.tally import Tally, one
 
 LEVEL = 0.95
 RESAMPLES = 400
@@ -48,36 +48,28 @@ DESIGNS = (
 )  # fmt: skip
 
 
-def study(design: Design, sets: int, seed: int) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """Return in how many data sets each kind of limits is there and holds the truth, and the sums of the widths."""
+def study(design: Design, sets: int, seed: int) -> dict[str, Tally]:
+    """Return how often each kind of limits holds the truth."""
     chosen_by = criteria((), COST_RATIO)
     units = sampling_by(design.n)
-    there: Counter[str] = Counter()
-    held: Counter[str] = Counter()
-    width: Counter[str] = Counter()
-
-    def count(name: str, low: float, true: float, high: float) -> None:
-        there[name] += 1
-        held[name] += low <= true <= high
-        width[name] += high - low  # type: ignore[assignment]
-
+    tallies: defaultdict[str, Tally] = defaultdict(Tally)
     for number in range(sets):
         generator = np.random.default_rng([seed, design.n, round(1000 * design.prevalence), number])
         truth = generator.random(design.n) < design.prevalence
         scores = generator.normal(size=design.n) + design.shift * truth
         ranking = count_thresholds(descending_order(scores, truth), model="m")
-        (tally,) = curve_replicates([ranking], units, chosen_by, n_resamples=RESAMPLES, seed=number)
-        limits = band(tally, units, LEVEL)
+        (drawn,) = curve_replicates([ranking], units, chosen_by, n_resamples=RESAMPLES, seed=number)
+        limits = band(drawn, units, LEVEL)
         if limits is None:
             continue
         for fpr in USUAL_RATES.alarms:
-            low, high = (float(np.interp(fpr, tally.grid, side)) for side in limits)
-            count(f"band at FPR {fpr}", low, float(norm.sf(norm.isf(fpr) - design.shift)), high)
-        for point in operating_points(tally, chosen_by, units, level=LEVEL, cost_ratio=COST_RATIO):
+            low, high = (float(np.interp(fpr, drawn.grid, side)) for side in limits)
+            tallies[f"band at FPR {fpr}"] += one(float(norm.sf(norm.isf(fpr) - design.shift)), low, high)
+        for point in operating_points(drawn, chosen_by, units, level=LEVEL, cost_ratio=COST_RATIO):
             if point.method == RECHOSEN and point.low is not None and point.high is not None:
-                name = f"{point.criterion} {point.metric}"
-                count(name, point.low, on_fresh_examples(point, chosen_by, design), point.high)
-    return there, held, width
+                true = on_fresh_examples(point, chosen_by, design)
+                tallies[f"{point.criterion} {point.metric}"] += one(true, point.low, point.high)
+    return tallies
 
 
 def on_fresh_examples(point: OperatingPointRecord, chosen_by: tuple[Criterion, ...], design: Design) -> float:
@@ -93,10 +85,8 @@ def on_fresh_examples(point: OperatingPointRecord, chosen_by: tuple[Criterion, .
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield the share of data sets whose limits hold, with its lower 99 % limit and the limits' mean width."""
     for design in DESIGNS:
-        there, held, width = study(design, run.replications, run.seed)
-        for name, sets in there.items():
-            lower = stats.binomtest(held[name], sets).proportion_ci(0.98).low
+        for name, tally in study(design, run.replications, run.seed).items():
             yield {
-                "classes": design.name, "limits": name, "sets": sets, "held": f"{held[name] / sets:.4f}",
-                "lower": f"{lower:.4f}", "width": f"{width[name] / sets:.4f}", "seed": run.seed,
+                "classes": design.name, "limits": name, "sets": round(tally.given), "held": f"{tally.coverage:.4f}",
+                "lower": f"{tally.least(0.99):.4f}", "width": f"{tally.width / tally.given:.4f}", "seed": run.seed,
             }  # fmt: skip

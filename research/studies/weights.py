@@ -20,6 +20,7 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.samplings import Influence, Sampling, sampling_by
 from research.studies.harness import Run
+from research.studies.tally import Tally, one
 
 LEVEL = 0.95
 CORRELATION = 0.2
@@ -218,28 +219,20 @@ def rows(run: Run) -> Iterator[Mapping[str, object]]:
     for place, structure in enumerate(STRUCTURES):
         if run.only not in structure.name:
             continue
-        counts: dict[tuple[str, str], list[float]] = {}
+        tallies: dict[tuple[str, str], Tally] = {}
         for number in range(run.replications):
             generator = np.random.default_rng([run.seed, place, number])
             for name, true, estimate in drawn(structure, generator):
                 leader = recommended(estimate)
                 found = limits(estimate, leader, LEVEL)
-                if found.low is None or found.high is None:
-                    continue
-                held = counts.setdefault((name, leader), [0, 0, 0, 0])
-                held[0] += 1
-                held[1] += found.low <= true <= found.high
-                held[2] += found.low > true
-                held[3] += found.high < true
-        for (name, leader), (made, held_in, above, below) in counts.items():
-            yield {
-                "units": structure.name,
-                "figure": name,
-                "leads": leader,
-                "data_sets": int(made),
-                "held": round(held_in / made, 4),
-                "at_least": round(float(stats.beta.ppf(0.05, held_in, made - held_in + 1)), 4),
-                "too_high": round(above / made, 4),
-                "too_low": round(below / made, 4),
-                "seed": run.seed,
-            }
+                tally = tallies.get((name, leader), Tally())
+                tallies[name, leader] = tally + one(true, found.low, found.high)
+        for (name, leader), tally in tallies.items():
+            if tally.given:
+                yield {
+                    "units": structure.name,
+                    "figure": name,
+                    "leads": leader,
+                    **tally.rates,
+                    "seed": run.seed,
+                }

@@ -48,6 +48,7 @@ SERVES: dict[str, Callable[[], Results]] = {
     "gain": binary, "lift": binary, "confusion": binary, "predicted_true": regression, "residuals": regression,
     "by_slice": binary, "over_time": binary, "error_estimates": folds, "learning_curves": sizes,
     "bias_variance": replicates, "replicates": replicates, "count_sets": binary, "calibration_curve": binary,
+    "murphy": binary, "miscalibration_discrimination": binary,
 }  # fmt: skip
 
 
@@ -58,7 +59,7 @@ def call(name: str, results: Results, axes: Any) -> Any:
         return chart(axes)
     if name in OF_ONE_MODEL:
         return chart(results, HOSTILE if HOSTILE in results.models else results.models[0], axes)
-    if name == "net_benefit_difference":
+    if name in ("net_benefit_difference", "murphy_difference"):
         return chart(results, (results.models[0], results.models[-1]), axes)
     return chart(results, axes)
 

@@ -24,6 +24,7 @@ COLUMNS = {
     "curves": "model,curve,label,x,y,threshold,low,high",
     "net_benefit": "model,threshold,net_benefit,low,high,treat_all",
     "deciles": "model,grade,n,predicted,observed,low,high,p_value",
+    "murphy": "a,b,threshold,difference,low,high,level",
     "findings": "finding,about,owner,due,severity,state,since_run,since,text",
 }
 TEXTS = {

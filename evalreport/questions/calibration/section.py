@@ -17,6 +17,8 @@ from evalreport.plots.calibration import (
     share_above,
 )
 from evalreport.plots.pictures import Figure
+from evalreport.plots.scores import miscalibration_discrimination
+from evalreport.plots.style import MARKS
 from evalreport.questions.calibration.records import CalibrationRecord, CalibrationTableRecord
 from evalreport.questions.thresholds.records import CurveRecord
 from evalreport.report.naming import listed
@@ -38,6 +40,8 @@ from evalreport.texts.visible import shorten, visible
 
 MOST_PANELS, MOST_ROWS, MOST_LARGE, LEAST_EVENTS, LONGEST = 3, 12, 6, 10, 20
 WIDTH, HEIGHT = 4.2, 3.6
+PLANE = 4.8, 3.4
+"""Width and height, in inches, of a figure with names beside it."""
 RATES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -58,13 +62,19 @@ class CalibrationSection:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationDetails:
-    """Larger curves with their note, deciles of risk, and the parts of the Brier score."""
+    """Larger curves with their note, deciles of risk, and the parts of the Brier score with their plane."""
 
-    figures: tuple[Figure, ...]
+    panels: tuple[Figure, ...]
     note: str
     grades: tuple[Table, ...]
     parts: Table | None
     cut: str
+    plane: Figure | None
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All pictures of the section."""
+        return (*self.panels, *((self.plane,) if self.plane else ()))
 
 
 Shown = tuple[str, str | None]
@@ -120,7 +130,9 @@ def describe_details(view: View) -> CalibrationDetails | None:
     parts = _parts(view, [m.id for m in view.models], by_class=by_class)
     if not panels and not tables and parts is None:
         return None
-    return CalibrationDetails(_figures(view, panels, findings), _note(view, panels), tables[:1], parts, cut)
+    return CalibrationDetails(
+        _figures(view, panels, findings), _note(view, panels), tables[:1], parts, cut, _plane(view)
+    )
 
 
 def _is_alone(found: Sequence[Finding]) -> bool:
@@ -442,9 +454,26 @@ def _parts(view: View, order: Sequence[str], *, by_class: bool) -> Table | None:
     if by_chance is not None:
         title = say("calibration.parts_chance", **known, chance=100 * by_chance)
     heads = (
-        say("calibration.gained"), say("calibration.lost"), say("calibration.by_chance"), Column("", scale=scale),
-        say("calibration.left"),
+        say("calibration.gained"), say("calibration.lost"), say("calibration.by_chance"),
+        Column(say("calibration.skill"), scale=scale), say("calibration.left"),
     )  # fmt: skip
     note = say("calibration.parts_note", uncertainty=records[0].unc)
     title = say("calibration.parts_of_largest", finding=title) if by_class else title
     return Table(title, heads, tuple(rows), note, look="lined")
+
+
+def _plane(view: View) -> Figure | None:
+    """Describe the plane of two models or more that give probabilities."""
+    parts = [
+        r.model
+        for r in view.results.calibration
+        if r.slice is None and r.label is None and r.unc and r.mcb is not None
+    ]
+    if len(parts) < 2:
+        return None
+    highlight = parts if len(parts) <= len(MARKS) else None
+    return Figure(
+        name="miscalibration-discrimination", title=say("calibration.plane"), caption=say("calibration.plane_note"),
+        width=PLANE[0], height=PLANE[1], description=say("calibration.plane_described"),
+        draw=(partial(miscalibration_discrimination, view.results, names=view.names, highlight=highlight),),
+    )  # fmt: skip

@@ -11,6 +11,7 @@ from evalreport.questions.question import Run, question
 from evalreport.questions.thresholds.curves import bands_found, curve_records
 from evalreport.questions.thresholds.decision_curves import decision_curves
 from evalreport.questions.thresholds.dominance import dominance_records
+from evalreport.questions.thresholds.murphy import murphy_differences
 from evalreport.questions.thresholds.records import ThresholdLists
 from evalreport.schema.inputs import FoundRecord
 
@@ -38,5 +39,8 @@ def thresholds(run: Run) -> Thresholds:
         score_histograms=tuple(chain.from_iterable(map(score_histograms, run.samples))),
         decision_curves=benefit.curves,
         decision_curve_differences=benefit.differences,
+        murphy_differences=tuple(
+            chain.from_iterable(murphy_differences(s, run.options) for s in run.samples)
+        ),
         found=bands_found(curves, run.options),
     )

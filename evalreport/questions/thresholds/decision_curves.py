@@ -9,7 +9,12 @@ from typing import Literal
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
-from evalreport.intervals.at_rates import benefit_difference_limits, benefit_limits, benefit_over_all
+from evalreport.intervals.at_rates import (
+    benefit_difference_limits,
+    benefit_limits,
+    benefit_over_all,
+    called_apart,
+)
 from evalreport.intervals.proportions import wilson_limits
 from evalreport.intervals.student import half_width
 from evalreport.metrics.at_rates import rows_of_benefit
@@ -45,7 +50,7 @@ def decision_curves(samples: Sequence[Sample], options: Options) -> DecisionCurv
     curves: list[DecisionCurveRecord] = []
     differences: list[DecisionCurveDifferenceRecord] = []
     for sample in samples:
-        given = dict(_probabilities(sample))
+        given = dict(probabilities(sample))
         for name, (p, positive) in given.items():
             curves += [
                 _point(name, p, positive, sample.units, at, options, len(thresholds)) for at in thresholds
@@ -57,7 +62,8 @@ def decision_curves(samples: Sequence[Sample], options: Options) -> DecisionCurv
     return DecisionCurves(tuple(curves), tuple(differences))
 
 
-def _probabilities(sample: Sample) -> Iterator[tuple[str, tuple[Floats, Mask]]]:
+def probabilities(sample: Sample) -> Iterator[tuple[str, tuple[Floats, Mask]]]:
+    """Yield each model that gives the probability of a positive class: that, and which examples are positive."""
     predictions = sample.predictions
     for outputs in predictions.models:
         seen = view(predictions, outputs)
@@ -80,16 +86,7 @@ def ahead_of(
 ) -> Literal[-1, 0, 1]:
     """Say which of two models' decisions is shown to have the larger net benefit, independent examples: 1 the first."""
     each = level_of_highest(level, thresholds)
-    return side_of(benefit_difference_limits(*_apart(first, second, positive), len(first), at, each))
-
-
-def _apart(first: Mask, second: Mask, positive: Mask) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Count the positives, and the negatives, that only the first of two models calls, and only the second."""
-    (a, b), (c, d) = (
-        (float((first & ~second & of).sum()), float((second & ~first & of).sum()))
-        for of in (positive, ~positive)
-    )
-    return (a, b), (c, d)
+    return side_of(benefit_difference_limits(*called_apart(first, second, positive), len(first), at, each))
 
 
 def side_of(limits: Limits) -> Literal[-1, 0, 1]:
@@ -131,10 +128,10 @@ def _point(
         events = wilson_limits(prevalence * n, n, each)
         all_above_none = side_of((events[0] - at, events[1] - at))
     else:
-        low, high = _by_influence(added, units, level)
-        over_low, over_high = _by_influence(added - of_all, units, level)
+        low, high = by_influence(added, units, level)
+        over_low, over_high = by_influence(added - of_all, units, level)
         above_none, above_all, all_above_none = (
-            side_of(_by_influence(values, units, each)) for values in (added, added - of_all, of_all)
+            side_of(by_influence(values, units, each)) for values in (added, added - of_all, of_all)
         )
     return DecisionCurveRecord(
         model=name, threshold=at, net_benefit=value, low=low, high=high, treat_all=everyone, minus_all=over_all,
@@ -145,7 +142,7 @@ def _point(
     )  # fmt: skip
 
 
-def _by_influence(values: Floats, units: Sampling, level: float) -> Limits:
+def by_influence(values: Floats, units: Sampling, level: float) -> Limits:
     """Return limits of a weighted mean of the examples' values (n,), by the t of their sampling."""
     mean, student = error_of_mean(values, units)
     if student is None:
@@ -170,11 +167,11 @@ def _difference(
     low: float | None
     high: float | None
     if units.plain:
-        low, high = benefit_difference_limits(*_apart(a, b, positive), len(a), at, options.confidence)
+        low, high = benefit_difference_limits(*called_apart(a, b, positive), len(a), at, options.confidence)
         above = ahead_of(a, b, positive, at, options.confidence, thresholds)
     else:
-        low, high = _by_influence(added, units, options.confidence)
-        above = side_of(_by_influence(added, units, level_of_highest(options.confidence, thresholds)))
+        low, high = by_influence(added, units, options.confidence)
+        above = side_of(by_influence(added, units, level_of_highest(options.confidence, thresholds)))
     return DecisionCurveDifferenceRecord(
         a=pair[0], b=pair[1], threshold=at, difference=value, low=low, high=high, above=above
     )

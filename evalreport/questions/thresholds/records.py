@@ -196,6 +196,23 @@ class DecisionCurveDifferenceRecord:
     above: Literal[-1, 0, 1] = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MurphyDifferenceRecord:
+    """The difference a - b of two models' mean elementary scores, a negative one favours a; arrays over ``threshold``.
+
+    ``low`` and ``high`` hold over all thresholds and pairs together: each at 1 less a share of the permitted error
+    (``level`` is that of one). Null where the examples' sampling gives no error.
+    """
+
+    a: str
+    b: str
+    level: float
+    threshold: tuple[float, ...]
+    difference: tuple[float, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ThresholdLists:
     """The lists of results.json about thresholds."""
@@ -208,3 +225,4 @@ class ThresholdLists:
     score_histograms: tuple[ScoreHistogramRecord, ...] = ()
     decision_curves: tuple[DecisionCurveRecord, ...] = ()
     decision_curve_differences: tuple[DecisionCurveDifferenceRecord, ...] = ()
+    murphy_differences: tuple[MurphyDifferenceRecord, ...] = ()

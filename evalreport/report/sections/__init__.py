@@ -117,6 +117,7 @@ SECTIONS = (
         brief=False,
         appendix=True,
     ),
+    Section("murphy", InRoom("thresholds", "murphy_section"), brief=False, appendix=True),
     Section("gains", InRoom("thresholds", "curves_section", "describe_gains"), brief=False, appendix=True),
     Section("history", audit.describe_tests, brief=False, appendix=True),
     Section("cautions", cautions.describe_cautions, appendix=True),

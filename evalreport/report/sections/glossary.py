@@ -91,7 +91,7 @@ def pictures_of_counts(view: View) -> tuple[Figure, ...]:
 def _metric(name: str) -> Method:
     """Define a metric by its summary and its formula."""
     formula = str(getattr(display_of("metric", name), "formula", "") or "")
-    lines = ((say("methods.formula"), formula),) if formula else ()
+    lines = (("", formula),) if formula else ()
     return Method(label_of("metric", name), summary_of("metric", name), lines)
 
 

@@ -23,6 +23,7 @@ from evalreport.report.view import (
     text_of,
 )
 from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.lookups import true_counts
 from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.texts import coded, has, joined, named, say
 from evalreport.texts.labels import sentence_start
@@ -116,10 +117,7 @@ def _classes_shown(view: View) -> tuple[frozenset[str], int]:
     classes, results = view.results.classes, view.results
     if len(classes) <= MOST_CLASSES:
         return frozenset(classes), 0
-    sizes = dict.fromkeys(classes, 0.0)
-    for cell in results.confusion:
-        if cell.model == results.confusion[0].model:
-            sizes[cell.true] = sizes.get(cell.true, 0.0) + cell.count
+    sizes = dict.fromkeys(classes, 0.0) | true_counts(results)
     shown = sorted(classes, key=lambda label: -sizes[label])[:MOST_CLASSES]
     return frozenset(shown), len(classes) - len(shown)
 

@@ -74,7 +74,7 @@ def test_grades_are_the_banks_own_or_deciles_of_risk():
     assert "high predicts too high in " in " ".join(table.title for table in section.grades)
     assert calibration.describe(view_of(plain)).grades == ()
     details = calibration.describe_details(view_of(plain))
-    assert len(details.figures) == 2
+    assert len(details.panels) == 2
     assert len(details.grades) == 1
     assert [row.model for row in section.board.rows] == list(view_of(graded).models)
 
