@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evalreport.audit.auditing import Audited
     from evalreport.history.connection import History
     from evalreport.history.store import Run
+    from evalreport.schema.audit import AuditRecord
     from evalreport.schema.inputs import JsonObject
 
 WAIT = 600.0
@@ -137,20 +138,37 @@ def _audit(
     if not quiet:
         say_read(audited.results, settings.output)
         with speaking_of(audited.results.unit):
-            quiet_rows = [row for row in audited.results.audit if row.question == "worse" and not row.alarm]
-            for row in quiet_rows:  # an alarm is among the warnings
-                say(f"{row.about}: {joined(row.text)[0]}")  # the rest is in the report
-            said = [part for row in quiet_rows for part in joined(row.text)[1:]]
-            for promise in dict.fromkeys(
-                str(part) for part in said if coded(part)[0].startswith("alarm.promise")
-            ):
-                say(Message("site.promise", promise=promise))
+            _say_without_alarm(
+                [row for row in audited.results.audit if row.question == "worse" and not row.alarm]
+            )
         for left in without_a_finding(filled_in, audited.results.findings):
             say(Message("cli.audit.no_such_finding", what=": ".join(filter(None, (left.code, left.about)))))
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
         # --quiet hides success but no alarm; gates that did not pass are printed anyway.
         say_warnings([w for w in warnings if w.code in ALARMS], verbose=False)
     return audited
+
+
+def _say_without_alarm(rows: Sequence[AuditRecord]) -> None:
+    """Print a line a model without an alarm, one for all new models, and what an alarm promises.
+
+    An alarm is among the warnings. Of promises that differ in the spread between runs the one that asks most is
+    printed: where it is kept, all are.
+    """
+    fresh = [row.about for row in rows if coded(row.reason or "")[0] == "since.no_model"]
+    for row in rows:
+        if row.about not in fresh:
+            say(f"{row.about}: {joined(row.text)[0]}")
+    if fresh:
+        say(Message("audit.new_models", models=fresh, n=len(fresh)))
+    parts_of = [part for row in rows for part in joined(row.text)[1:] if isinstance(part, Message)]
+    for code in dict.fromkeys(part.code for part in parts_of if part.code.startswith("alarm.promise")):
+        alike = [part for part in parts_of if part.code == code]
+        say(
+            Message(
+                "site.promise", promise=min(alike, key=lambda part: float(str(part.params.get("between", 0))))
+            )
+        )
 
 
 def _record(

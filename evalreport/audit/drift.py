@@ -419,7 +419,8 @@ def _mix_text(labels: list[str], old: Floats, new: Floats) -> Message:
     shares = old / max(old.sum(), 1), new / max(new.sum(), 1)
     k = int(np.abs(shares[1] - shares[0]).argmax())
     then, now = (100 * float(share[k]) for share in shares)
-    return Message("drift.mix", label=labels[k], now=now, then=then, decimals=1)
+    key = "drift.mix" if len(labels) == 2 else "drift.mix_of_many"
+    return Message(key, label=labels[k], now=now, then=then, decimals=1)
 
 
 def _numbers_text(found: Drift) -> Text:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from evalreport.numbers import count, percent
+from evalreport.numbers import count, level, percent
 from evalreport.schema.lookups import tested_pairs
 from evalreport.texts import named, say, spoken
 from evalreport.texts.visible import visible
@@ -144,7 +144,7 @@ def metric_label(key: MetricKey) -> str:
 def family_words(results: Results) -> str:
     """Say how the tested pairs were corrected."""
     n, correction, confidence = _family(results)
-    alpha = f"{1 - confidence:.4g}"
+    alpha = f"{1 - confidence:.4g}" if results.looks is None else level(1 - confidence)
     if n < 2:
         return say("verdict.family", alpha=alpha)
     if correction == "none":
@@ -156,12 +156,12 @@ def family_words(results: Results) -> str:
 def level_of_pairs(results: Results) -> str:
     """Say for which of the pairs the intervals of the differences hold together."""
     n, correction, confidence = _family(results)
-    level = percent(confidence)
+    held = percent(confidence)
     if n < 2:
-        return say("verdict.level", level=level)
+        return say("verdict.level" if results.looks is None else "verdict.level_of_look", level=held)
     together = "level_all" if n == len(results.verdicts) else "level_tested"
     key = {"none": "level_each", "bh": "level_decided"}.get(correction, together)
-    return say(f"verdict.{key}", level=level, n=n)
+    return say(f"verdict.{key}", level=held, n=n)
 
 
 def _family(results: Results) -> tuple[int, str, float]:

@@ -12,7 +12,7 @@ from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, recommended
 from evalreport.intervals.shortfalls import Shortfall, shortfall_of, shortfalls
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import Judged
+from evalreport.metrics.evidence import Judged, Proportion
 from evalreport.metrics.metric import ClassCounts, Contingency, Judgements, Margins, Moments
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
@@ -147,6 +147,24 @@ def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
         of_squares = any(definition(quantity).from_squares for quantity, _ in short)
         notes = [Message("short.tail")] if of_squares else []
         yield WarningRecord(code="short_interval", text=sentences(text, *notes), about=_spelled(short))
+    near = tuple(dict.fromkeys(q for (_, q), estimate in sample.estimates.items() if _near_an_end(estimate)))
+    if near:
+        about = tuple(quantity.spelled for quantity in near)
+        text = Message("short.near_an_end", metrics=tuple(map(phrase_of, near)))
+        yield WarningRecord(code="short_interval", text=text, about=about, level="info")
+
+
+FEW_FAILURES, NEAR_AN_END = 4, 0.05
+"""With so few failures (or successes), as this share of the trials at the most, Wilson's limits cover by jumps."""
+
+
+def _near_an_end(estimate: Estimate) -> bool:
+    """Whether the leading interval is that of a share with one to four failures, or successes, in many trials."""
+    evidence = estimate.evidence
+    if not isinstance(evidence, Proportion) or Proportion not in INTERVALS[recommended(estimate)].of:
+        return False
+    fewer = min(evidence.successes, evidence.trials - evidence.successes)
+    return 1 <= fewer <= min(FEW_FAILURES, NEAR_AN_END * evidence.trials) and estimate.quantity.label is None
 
 
 @check("short_difference_interval", needs=("models", "test_set", "examples_alone"))

@@ -44,6 +44,10 @@ FEW_EFFECTIVE = 100
 
 ENOUGH_IN_TIME = 70
 """Independent examples that a series is worth: below, intervals held less often in docs/time-order.csv."""
+ENOUGH_IF_ALIKE, ALIKE = 200, 0.8
+"""The same of series whose examples tell as much as this share of independent ones at the most."""
+HELD_IN_TIME = {ENOUGH_IN_TIME: (81, 96), ENOUGH_IF_ALIKE: (92, 96)}
+"""Least and most percent of the intervals there that held."""
 
 WIDER = 1.05
 """Intervals that are less than this many times as wide are no caution: to one decimal they are as wide."""
@@ -208,13 +212,16 @@ def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
 @check("few_in_time", needs=("order",))
 def few_in_time(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Warn of a series so short, or so alike, that it is worth few independent examples."""
-    effective = effective_in_time(sample)
-    if options.order is None or effective is None or effective >= ENOUGH_IN_TIME:
+    effective, n = effective_in_time(sample), sample.predictions.n_examples
+    if options.order is None or effective is None:
         return
-    n = sample.predictions.n_examples
-    yield warning(
-        "few_in_time", about=("time",), n=n, effective=max(effective, 1.0), decimals=0, enough=ENOUGH_IN_TIME
-    )
+    enough = ENOUGH_IN_TIME if effective < ENOUGH_IN_TIME or effective > ALIKE * n else ENOUGH_IF_ALIKE
+    if effective < enough:
+        low, high = HELD_IN_TIME[enough]
+        yield warning(
+            "few_in_time", about=("time",), n=n, effective=max(effective, 1.0), decimals=0, enough=enough, low=low,
+            high=high,
+        )  # fmt: skip
 
 
 def effective_in_time(sample: Sample) -> float | None:

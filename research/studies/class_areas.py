@@ -55,9 +55,12 @@ def estimate_of(quantity: Quantity, ranks: ClassRanks, ones: Floats) -> Estimate
 
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield how often the leading interval of a value and of a difference holds, with the lower 99 % limit of that."""
+    """Yield how often the leading interval of a value and of a difference holds, with the lower 99 % limit of that.
+
+    ``run.only``: a number of the rarest class.
+    """
     for others in OTHERS:
-        for rarest in RAREST:
+        for rarest in (size for size in RAREST if run.only in ("", str(size))):
             for shift, correlation in SHIFTS:
                 sizes = (rarest, *others)
                 held: dict[tuple[Quantity, str], list[bool]] = {}

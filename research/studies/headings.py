@@ -14,6 +14,7 @@ import evalreport as er
 from evalreport.calibration.deciles import decile_test
 from evalreport.calibration.risks import Risks
 from evalreport.calibration.score_test import score_test
+from evalreport.intervals.at_rates import benefit_difference_limits, called_apart
 from evalreport.loading.load import load
 from evalreport.metrics.at_rates import Scored
 from evalreport.metrics.estimation import estimate_models
@@ -27,7 +28,7 @@ from evalreport.questions.calibration.described import joined
 from evalreport.questions.slices.group_ratios import ratio_records
 from evalreport.questions.slices.group_spread import Shares, spread_records
 from evalreport.questions.slices.records import IN_HEADINGS
-from evalreport.questions.thresholds.decision_curves import ahead_of
+from evalreport.questions.thresholds.decision_curves import level_of_highest, side_of
 from evalreport.questions.thresholds.dominance import decided_both_ways
 from evalreport.questions.thresholds.murphy import murphy_differences
 from evalreport.samplings import sampling_by
@@ -133,7 +134,9 @@ def highest_benefit(n: int) -> Draw:
         x, noise = generator.normal(size=n), generator.normal(size=(2, n))
         positive = generator.random(n) < 1 / (1 + np.exp(1 - x))
         p, q = (1 / (1 + np.exp(1 - x - 0.5 * each)) for each in noise)
-        return any(ahead_of(p >= t, q >= t, positive, t, 0.95, len(thresholds)) for t in thresholds)
+        each = level_of_highest(0.95, len(thresholds))
+        counts = ((t, called_apart(p >= t, q >= t, positive)) for t in thresholds)
+        return any(side_of(benefit_difference_limits(*kinds, len(p), t, each)) for t, kinds in counts)
 
     return printed
 
@@ -154,7 +157,7 @@ def ahead_at_some_cost_ratio(
         predictions = predictions_on("binary", truth, tuple(models), 2)
         sample = estimate_all(predictions, [], units=sampling_by(n), n_resamples=2, seed=1)
         records = murphy_differences(sample, Options(resamples=2))
-        return any(low > 0 or high < 0 for r in records for low, high in zip(r.low, r.high, strict=True))
+        return any(side_of(limits) for r in records for limits in zip(r.low, r.high, strict=True))
 
     return printed
 

@@ -32,7 +32,7 @@ from research.studies import (
 )
 from research.studies.harness import Run, Study
 from research.studies.judgement import Fact, Line, written
-from research.studies.known_limits import REASONS
+from research.studies.known_limits import LIMITS
 
 STUDIES: tuple[Study, ...] = (
     led.STUDY, held.STUDY, operating.STUDY, sliced.STUDY, unequal.STUDY, time_order.STUDY, seeds.STUDY, ties.STUDY,
@@ -77,7 +77,7 @@ def rows(run: Run, headings: Iterable[str] = PROMISES) -> Iterator[dict[str, str
 def finish(folder: Path) -> list[str]:
     """Return the promises that are beyond their limit and for which no reason is known."""
     promises = tables.read(folder / "promises.csv")
-    return [row["promise"] for row in promises if row["verdict"] == "no" and row["promise"] not in REASONS]
+    return [row["promise"] for row in promises if row["verdict"] == "no" and row["promise"] not in LIMITS]
 
 
 # --- the tables of docs/promises.md ---------------------------------------------------------------------------------
@@ -103,12 +103,12 @@ def by_heading() -> list[dict[str, str]]:
 
 @tables.view("promises.limits")
 def known_limits() -> list[dict[str, str]]:
-    """Return the promises that are beyond their limit, with the reason."""
+    """Return the promises that are beyond their limit, with the reason and with what a run says there."""
     return [
         {
             "promise": row["promise"], "limit": f"{row['side']} {tables.percent(row['limit'])} %",
             "measured": f"{100 * int(row['count']) / int(row['data_sets']):.2f} %",
-            "why": REASONS.get(row["promise"], ""),
+            "why": LIMITS[row["promise"]].why, "a run says": f"`{LIMITS[row['promise']].said}`",
         }
         for row in tables.read(tables.DOCS / "promises.csv")
         if row["verdict"] == "no"

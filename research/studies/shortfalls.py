@@ -11,7 +11,7 @@ from evalreport.comparisons.registry import OF_UNITS, tests_that_need
 from evalreport.intervals.shortfalls import TABLE, By, Shortfall
 from evalreport.metrics.registry import METRICS
 from research.studies import tables
-from research.studies.known_limits import KNOWN_LIMITS
+from research.studies.known_limits import KNOWN_LIMITS, MEASURED_AGAIN
 from research.studies.rows import Row, stem
 from research.studies.tally import LEADING
 
@@ -77,13 +77,15 @@ def _by_losses(group: Group, rows: Sequence[Row]) -> Iterator[Shortfall]:
 
 
 def _unexplained(row: Row) -> bool:
-    return row.warned < MOSTLY and row.key not in KNOWN_LIMITS
+    return row.warned < MOSTLY and row.key not in {**KNOWN_LIMITS, **MEASURED_AGAIN}
 
 
 def explanation(row: Row, table: Iterable[Shortfall]) -> str | None:
     """Say what the run says in a cell that misses, or why nothing need be said; None where nothing is known."""
     if row.key in KNOWN_LIMITS:
         return KNOWN_LIMITS[row.key]
+    if row.key in MEASURED_AGAIN:
+        return "measured again"
     if row.warned >= MOSTLY:
         return f"`few_large_losses` in {100 * row.warned:.0f} % of the data sets"
     code = "short_interval" if row.kind == "value" else "short_difference_interval"

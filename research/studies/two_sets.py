@@ -52,7 +52,7 @@ NAMES = {"binary": LABELS, "outcome": ("mean_outcome",), "regression": ("rmse",)
 def limits(n: int, generator: np.random.Generator, only: str = "") -> dict[str, ValueLimits | None]:
     """Draw a test set of each task; return the value and the limits of each metric, None where there are none.
 
-    ``only``: a word in the names of the metrics of the tasks that are drawn.
+    ``only``: a word in the names of the metrics that are measured.
     """
     tasks = [task for task, names in NAMES.items() if any(only in name for name in names)]
     tables = {"binary": draw(Cell("f1"), QUALITY, generator, n)} if "binary" in tasks else {}
@@ -68,9 +68,10 @@ def limits(n: int, generator: np.random.Generator, only: str = "") -> dict[str, 
             tables[task] = replace(empty, y_true=truth, models=(own,))
     found: dict[str, ValueLimits | None] = {}
     for task, table in tables.items():
-        quantities = [parse(name, table.task, table.classes) for name in NAMES[task]]
+        names = [name for name in NAMES[task] if only in name]
+        quantities = [parse(name, table.task, table.classes) for name in names]
         sample = estimate_table(table, quantities, Options(resamples=1, positive="1"), seed=0)
-        for name, quantity in zip(NAMES[task], quantities, strict=True):
+        for name, quantity in zip(names, quantities, strict=True):
             estimate = sample.estimates["m", quantity]
             interval = leading(estimate, LEVEL) if np.isfinite(estimate.value) else None
             if interval is None or interval.low is None or interval.high is None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import evalreport as er
 from evalreport.audit.sequential_test import share_of_look
 from tests.samples.audits import audited, gate_of, right, share
 from tests.samples.nights import GOOD, answer, changed, night, series, warned
@@ -45,8 +46,18 @@ def test_another_prevalence_is_found_with_its_size(history):
     assert (row.test, row.alarm) == ("chi_square", True)
     assert row.statistic == pytest.approx(stats.chi2_contingency(table, correction=False).statistic)
     assert row.effect_size == pytest.approx(stats.contingency.association(np.array(table), method="cramer"))
-    assert row.text == "20.0 % in class 1, was 50.0 %"
-    assert "true labels: 20.0 % in class 1, was 50.0 %" in warned(found)["data_changed"].text
+    assert row.text == "20.0 % are “1”, 50.0 % were"
+    assert "true labels: 20.0 % are “1”, 50.0 % were" in warned(found)["data_changed"].text
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_an_alarm_about_the_data_is_a_sentence_of_the_page(history, tmp_path):
+    """It spans the columns of the audit's table, as words."""
+    found = changed(history, scored(spread(400), first=0), scored(spread(400), first=1000, prevalence=0.2))
+    er.render(found.results, tmp_path / "report", formats=["html"])
+    page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "<b>alarm: true labels or values: 20.0 % are “1”, 50.0 % were</b>" in page
+    assert "Cell(" not in page
 
 
 def test_other_scores_are_found_though_the_labels_are_the_same(history):

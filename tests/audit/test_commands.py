@@ -67,6 +67,19 @@ def test_without_gates_and_history_the_report_is_that_of_run(audit, tmp_path):
     assert plain == audited
 
 
+def test_new_models_share_a_line_and_the_promise_is_said_once(audit):
+    """Two models that the accepted run does not have; the promise is that of the model whose runs may vary least."""
+    for model, correct in (("forest", 96), ("tree", 60)):
+        then = write(Path("then"), share(correct, 100), model=model)
+    audit(then)
+    for model, correct in (("forest", 95), ("tree", 61), ("net", 80), ("rules", 70)):
+        now = write(Path("now"), share(correct, 100), first=1000, model=model)
+    said = audit(now)[2]
+    assert "net, rules are new: the accepted run has nothing to compare them with" in said
+    assert said.count("an alarm about a model on new examples is false") == 1
+    assert "by at most 0.010 (standard deviation)" in said  # a quarter of 1 - 0.96; of tree 0.02
+
+
 def test_running_twice_adds_nothing_says_so_and_exits_the_same(audit):
     """Of a failed run too: same code, same bytes, one run more only for the new predictions."""
     audit(write(Path("then"), share(90, 100)), *RATCHET)

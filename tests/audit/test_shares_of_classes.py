@@ -55,7 +55,7 @@ def test_a_run_with_fewer_positives_is_compared_at_the_accepted_share(history, n
     assert "compared at the accepted runs’ shares of the classes" in str(row.text)
     labels = answer(found, "labels")
     assert labels.alarm
-    assert "15.0 % in class 1, was 50.0 %" in str(labels.text)
+    assert "15.0 % are “1”, 50.0 % were" in str(labels.text)
 
 
 @pytest.mark.parametrize("name", ["recall", "specificity", "balanced_accuracy"])

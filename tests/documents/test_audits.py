@@ -32,7 +32,7 @@ def test_the_page_names_every_option_and_every_command():
     """Those of `audit` beside `run`, and the subcommands of `history`."""
     of_run = {key.field for key in KEYS} | {"config"}
     own = [p.opts[0] for p in audit_command.params if p.name not in of_run and p.opts[0].startswith("-")]
-    assert len(own) == 3  # the time is an option of run as well
+    assert len(own) == 4  # the time is an option of run as well
     for name in own:
         assert f"`{name} " in PAGE
     for name in history_command.commands:

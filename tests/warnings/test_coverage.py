@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import evalreport
 from evalreport.analysis import evaluate
+from evalreport.intervals.proportions import wilson_limits
 from evalreport.intervals.shortfalls import Shortfall, shortfall_of, shortfalls
 from evalreport.options import Options
 from evalreport.schema.results import Results
@@ -199,3 +201,24 @@ def test_one_loss_is_judged_by_what_the_losses_are_of() -> None:
     assert not given(
         evalreport.evaluate(models, truth=truth, metrics=["log_loss"], resamples=100), "few_large_losses"
     )
+
+
+@pytest.mark.parametrize(("failures", "n", "said"), [(0, 100, False), (1, 100, True), (4, 100, True), (5, 100, False),
+                                                     (1, 15, False), (96, 100, True)])  # fmt: skip
+def test_a_share_near_an_end_says_how_wilson_s_interval_jumps(failures: int, n: int, said: bool) -> None:
+    """One to four failures, or successes, a twentieth at the most: a remark, which limits no verdict."""
+    results = evaluate(
+        {"a": {"outcome": [0.0] * failures + [1.0] * (n - failures)}}, options=Options(resamples=2)
+    )
+    remarks = [w for w in given(results, "short_interval") if w.level == "info"]
+    assert bool(remarks) == said
+    assert all("84 % at worst" in str(w.text) for w in remarks)
+
+
+def test_the_rates_near_an_end_are_those_of_an_enumeration() -> None:
+    """Wilson at n = 100: 92.1 % where one failure is expected, 83.8 % at worst, by the binomial chances of scipy."""
+    n, k = 100, np.arange(101)
+    low, high = np.array([wilson_limits(float(x), n, 0.95) for x in k]).T
+    expected = np.linspace(0.02, 5, 500)
+    held = [stats.binom.pmf(k, n, m / n)[(low <= m / n) & (m / n <= high)].sum() for m in (*expected, 1.0)]
+    assert (round(100 * held[-1]), round(100 * min(held))) == (92, 84)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from evalreport.comparisons.measured import MEASURED_OF_SEEDS
-from evalreport.warnings.layout import ENOUGH_IN_TIME
+from evalreport.warnings.layout import ENOUGH_IF_ALIKE, ENOUGH_IN_TIME, HELD_IN_TIME
 from research.studies import tables
+from research.studies.time_order import series as drawn_series
 from tests.samples.warnings import answers, evaluate, folded, given
 
 
@@ -126,6 +127,29 @@ def test_a_series_that_is_worth_few_independent_examples():
     assert not said(steps)
 
 
+def test_a_long_series_of_much_alike_examples_is_worth_few_too():
+    """500 squared errors of an AR(1) of 0.8 are worth about 110: said below 200, with the rates of such series."""
+    series = drawn_series(np.random.default_rng(2), 0.8, 500, 1)[0]
+    time, truth = [f"{i:03d}" for i in range(500)], np.zeros(500)
+    source = {"a": {"id": time, "time": time, "y_true": truth, "y_pred": series.tolist()}}
+    (found,) = given(
+        evaluate(source, task="regression", metrics=("rmse",), order="time", resamples=2), "few_in_time"
+    )
+    assert "fewer than 200" in found.text
+    assert "92 to 96 %" in found.text
+
+
+def test_the_rates_of_series_worth_more_are_the_study_s():
+    """RMSE, F1 and AUC of 500 examples with neighbours alike by 0.8, worth 70 to 200: least and most that held."""
+    rows = [
+        row
+        for row in tables.read(tables.DOCS / "time-order.csv")
+        if (row["correlation"], row["n"]) == ("0.8", "500") and row["metric"] != "mean_outcome"
+    ]
+    held = [float(row[name]) for row in rows for name in ("value_held", "difference_held")]
+    assert (round(100 * min(held)), round(100 * max(held))) == HELD_IN_TIME[ENOUGH_IF_ALIKE]
+
+
 def test_the_rates_of_short_series_are_the_study_s():
     """Least and most that intervals held where n (1 - r) / (1 + r) independent examples tell as much."""
     held = []
@@ -133,7 +157,7 @@ def test_the_rates_of_short_series_are_the_study_s():
         r, n = float(row["correlation"]), int(row["n"])
         if n * (1 - r) / (1 + r) < ENOUGH_IN_TIME:
             held += [float(row[name]) for name in ("value_held", "difference_held") if row[name]]
-    assert (round(100 * min(held)), round(100 * max(held))) == (81, 96)
+    assert (round(100 * min(held)), round(100 * max(held))) == HELD_IN_TIME[ENOUGH_IN_TIME]
 
 
 def test_calibration_in_order_of_time():

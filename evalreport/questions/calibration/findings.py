@@ -56,10 +56,21 @@ class Finding:
         return self.kind not in ("none", "untested")
 
     @property
-    def gravity(self) -> tuple[int, float]:
-        """Sorts findings, the gravest first; where none shows, by the p-value."""
+    def gravity(self) -> tuple[int, float, float]:
+        """Sorts findings, the gravest first; where none shows, classes by their p-values and a doubted model first."""
         tier = next(place for place, kinds in enumerate(GRAVITY) if self.kind in kinds)
-        return tier, -self.size if self.off else (1.0 if self.p_adjusted is None else self.p_adjusted)
+        if self.off:
+            return tier, -self.size, 0.0
+        if self.record.label is None:
+            return tier, -float(self.doubted), 0.0
+        adjusted, single = (1.0 if p is None else p for p in (self.p_adjusted, self.record.p_value))
+        return tier, adjusted, single
+
+    @property
+    def doubted(self) -> bool:
+        """Whether the model's own interval of observed over predicted leaves out 1."""
+        low, high = self.record.observed_expected_low, self.record.observed_expected_high
+        return low is not None and high is not None and not low <= 1 <= high
 
     @property
     def size(self) -> float:
@@ -71,8 +82,10 @@ class Finding:
         return float("inf") if not ratio else max(ratio, 1 / ratio)
 
 
-def calibration_findings(results: Results) -> list[Finding]:
+def calibration_findings(results: Results, order: Sequence[str] = ()) -> list[Finding]:
     """Return what is found of every model, of several classes of every class of every model, the gravest first.
+
+    Findings of one gravity are in the order of the models that is given, such as that of the board.
 
     The p-values of all models (and classes) are one family: a model's probabilities are off where its own is at or
     below the level after Holm's adjustment.
@@ -84,7 +97,8 @@ def calibration_findings(results: Results) -> list[Finding]:
     tested = [r for r in records if r.p_value is not None]
     adjusted = dict(zip(map(id, tested), adjust([r.p_value or 0.0 for r in tested], "holm"), strict=True))
     findings = [Finding(r, _kind(r, adjusted.get(id(r)), alpha), adjusted.get(id(r))) for r in records]
-    return sorted(findings, key=lambda f: f.gravity)
+    place = {model: n for n, model in enumerate(order)}
+    return sorted(findings, key=lambda f: (f.gravity, place.get(f.record.model, 0)))
 
 
 def worst_of_models(found: Sequence[Finding]) -> list[Finding]:
@@ -163,9 +177,8 @@ def calibration_heading(found: Sequence[Finding], name: Callable[[str], str]) ->
         return _of_most_classes(found, name) or said(first, name)
     parts = "" if all(f.record.p_deciles is not None for f in found if f.kind == "none") else "_in_parts"
     if first.record.label is None:
-        low, high = first.record.observed_expected_low, first.record.observed_expected_high
-        if low is not None and high is not None and not low <= 1 <= high:
-            side = "high" if high < 1 else "low"
+        if first.doubted:
+            side = "high" if (first.record.observed_expected_high or 0.0) < 1 else "low"
             return Message(f"calibration.perhaps_{side}", finding=said(first, name))
         return Message(f"calibration.no_finding{parts}", finding=said(first, name))
     classes = {one.record.label for one in found if one.kind == "none"}

@@ -83,7 +83,7 @@ Shown = tuple[str, str | None]
 
 def describe(view: View) -> CalibrationSection | None:
     """Lay out the calibration of all models; nothing where no model gives probabilities."""
-    findings = calibration_findings(view.results)
+    findings = calibration_findings(view.results, [model.id for model in view.models])
     if not findings:
         return None
     names = view.names
@@ -93,7 +93,7 @@ def describe(view: View) -> CalibrationSection | None:
 
     first = findings[0].record
     others = [str(text) for text in calibration_of_others(findings, name)]
-    events = say("calibration.events", n=round(first.n), events=round(first.observed))
+    events = say("calibration.events", total=round(first.n), n=round(first.observed))
     if first.label is not None:
         classes = len({f.record.label for f in findings})
         events = say("calibration.examples", n=round(first.n), classes=classes)
@@ -118,7 +118,7 @@ def describe(view: View) -> CalibrationSection | None:
 
 def describe_details(view: View) -> CalibrationDetails | None:
     """Lay out what a reader may look up: curves, deciles and parts of the Brier score of the models that may lead."""
-    findings = calibration_findings(view.results)
+    findings = calibration_findings(view.results, [model.id for model in view.models])
     if not findings:
         return None
     by_class, of_grades = findings[0].record.label is not None, view.results.options.get("grade") is not None

@@ -354,7 +354,7 @@ def word_of(view: View, tested: DisparityRecord | None) -> str:
 
 
 def summary_line(view: View) -> str:
-    """Say in one line which slices are flagged; empty where nothing was sliced by."""
+    """Say in one line which slices are flagged, the worse ones first; empty where nothing was sliced by."""
     family = _against_rest(view)
     if not family or _blocked(view):
         return ""
@@ -364,15 +364,19 @@ def summary_line(view: View) -> str:
         of_sums = any(coded(r.reason or "")[0] == "disparity.of_sums" for r in family)
         untested = say("slices.none_judged" if of_sums else "slices.none_large")
         return say("slices.none_flagged", n=tested) if tested else untested
+    # Beside a slice in which a model is worse, the others of the column are better than a rest that holds it.
+    pulled = {(r.model, r.slice.column) for r in flagged if word_of(view, r) == "worse"}
+    left = [r for r in flagged if word_of(view, r) == "worse" or (r.model, r.slice.column) not in pulled]
+    all_worse = len(left) < len(flagged) and all(word_of(view, r) == "worse" for r in left)
     groups: dict[tuple[str, str, str], list[str]] = {}
-    for r in sorted(flagged, key=lambda r: -abs(r.difference or 0.0)):
+    for r in sorted(left, key=lambda r: (word_of(view, r) != "worse", -abs(r.difference or 0.0))):
         groups.setdefault((r.slice.column, r.slice.value, word_of(view, r)), []).append(
             text_of(view, r.model)
         )
     names = distinct_names(list(dict.fromkeys(value for _, value, _ in groups)))
     shown = [
         say(
-            "slices.flagged_slice",
+            "slices.worse_slice" if all_worse else "slices.flagged_slice",
             column=column,
             value=names[value],
             word=named("chip", word),
@@ -381,7 +385,7 @@ def summary_line(view: View) -> str:
         for (column, value, word), models in groups.items()
     ]
     more = len(shown) - MOST_NAMED
-    key = "slices.flagged_and_more" if more > 0 else "slices.flagged"
+    key = f"slices.{'worse' if all_worse else 'flagged'}{'_and_more' if more > 0 else ''}"
     return say(key, metric=view.primary_words, slices="; ".join(shown[:MOST_NAMED]), n=more)
 
 

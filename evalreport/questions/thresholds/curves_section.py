@@ -202,7 +202,10 @@ def _precision_recall(view: View) -> Figure:
         )
     else:
         low, high = (extreme(values[m] for m in near) for extreme in (min, max))
-        title = say("finding.pr_open", low=low, high=high, decimals=decimals)
+        if round(low, decimals) == round(high, decimals):
+            title = say("finding.pr_open_same", low=low, decimals=decimals)
+        else:
+            title = say("finding.pr_open", low=low, high=high, decimals=decimals)
     caption = [say("evidence.pr", share=share or 0.0), _coloured(view, "average_precision")]
     return _figure(view, "pr", title, precision_recall, caption, about=say("curves.pr_title"))
 
@@ -308,7 +311,10 @@ def _class_title(
     if len(models) == 1:
         return say("finding.classes_one", label=label, low=low)
     if len(set(worst.values())) == 1 and max(lowest.values()) < 1:
-        return say("finding.classes_same", label=label, low=lowest[last.id], high=max(lowest.values()))
+        low, high = lowest[last.id], max(lowest.values())
+        if round(low, 3) == round(high, 3):  # as they are shown
+            return say("finding.classes_all_same", label=label, low=low)
+        return say("finding.classes_same", label=label, low=low, high=high)
     title = say(
         "finding.classes", first=first.name, low=low, model=last.name, share=lowest[last.id], label=label
     )

@@ -81,14 +81,6 @@ def level_of_highest(level: float, thresholds: int) -> float:
     return 1 - (1 - level) / min(thresholds, MOST_SEPARATE)
 
 
-def ahead_of(
-    first: Mask, second: Mask, positive: Mask, at: float, level: float, thresholds: int
-) -> Literal[-1, 0, 1]:
-    """Say which of two models' decisions is shown to have the larger net benefit, independent examples: 1 the first."""
-    each = level_of_highest(level, thresholds)
-    return side_of(benefit_difference_limits(*called_apart(first, second, positive), len(first), at, each))
-
-
 def side_of(limits: Limits) -> Literal[-1, 0, 1]:
     """Return 1 where limits lie above 0, -1 below, 0 where they hold it or are not known."""
     low, high = limits
@@ -151,6 +143,19 @@ def by_influence(values: Floats, units: Sampling, level: float) -> Limits:
     return mean - half, mean + half
 
 
+def benefit_differences(
+    p: Floats, q: Floats, positive: Mask, units: Sampling, at: float, levels: Sequence[float]
+) -> tuple[float, list[Limits]]:
+    """Return the difference of two models' net benefits at a threshold, with its limits at each level."""
+    y = positive.astype(np.float64)
+    added = rows_of_benefit(p, y, at) - rows_of_benefit(q, y, at)
+    value = float((units.base * added).sum()) / float(units.base.sum())
+    if not units.plain:
+        return value, [by_influence(added, units, level) for level in levels]
+    counts = called_apart(p >= at, q >= at, positive)
+    return value, [benefit_difference_limits(*counts, len(p), at, level) for level in levels]
+
+
 def _difference(
     pair: tuple[str, str],
     given: dict[str, tuple[Floats, Mask]],
@@ -160,18 +165,9 @@ def _difference(
     thresholds: int,
 ) -> DecisionCurveDifferenceRecord:
     (p, positive), (q, _) = given[pair[0]], given[pair[1]]
-    a, b = p >= at, q >= at
-    y = positive.astype(np.float64)
-    added = rows_of_benefit(p, y, at) - rows_of_benefit(q, y, at)
-    value = float((units.base * added).sum()) / float(units.base.sum())
-    low: float | None
-    high: float | None
-    if units.plain:
-        low, high = benefit_difference_limits(*called_apart(a, b, positive), len(a), at, options.confidence)
-        above = ahead_of(a, b, positive, at, options.confidence, thresholds)
-    else:
-        low, high = by_influence(added, units, options.confidence)
-        above = side_of(by_influence(added, units, level_of_highest(options.confidence, thresholds)))
+    levels = options.confidence, level_of_highest(options.confidence, thresholds)
+    value, ((low, high), each) = benefit_differences(p, q, positive, units, at, levels)
+    above = side_of(each)
     return DecisionCurveDifferenceRecord(
         a=pair[0], b=pair[1], threshold=at, difference=value, low=low, high=high, above=above
     )

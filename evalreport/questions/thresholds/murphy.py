@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
-from evalreport.intervals.at_rates import benefit_difference_limits
-from evalreport.metrics.at_rates import rows_of_benefit
 from evalreport.metrics.registry import definition
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Mask
-from evalreport.questions.thresholds.decision_curves import Limits, by_influence, probabilities
+from evalreport.questions.thresholds.decision_curves import benefit_differences, probabilities
 from evalreport.questions.thresholds.records import MurphyDifferenceRecord
 from evalreport.samplings import Sampling
 
@@ -68,15 +66,6 @@ def _difference(
     p: Floats, q: Floats, positive: Mask, units: Sampling, at: float, level: float
 ) -> tuple[float, float | None, float | None]:
     """Return the difference of two mean elementary scores at one threshold with its limits."""
-    y = positive.astype(np.float64)
-    added = rows_of_benefit(p, y, at) - rows_of_benefit(q, y, at)
-    benefit = float((units.base * added).sum()) / float(units.base.sum())
-    limits: Limits
-    if units.plain:
-        a, b = p >= at, q >= at
-        kinds = [(float((a & ~b & of).sum()), float((b & ~a & of).sum())) for of in (positive, ~positive)]
-        limits = benefit_difference_limits(kinds[0], kinds[1], len(p), at, level)
-    else:
-        limits = by_influence(added, units, level)
+    benefit, (limits,) = benefit_differences(p, q, positive, units, at, (level,))
     low, high = (None if limit is None else (at - 1) * limit for limit in reversed(limits))
     return (at - 1) * benefit, low, high

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
@@ -11,24 +10,14 @@ from evalreport.plots.curves import FIRST, MOST_TOLD, contenders
 from evalreport.plots.pictures import Figure
 from evalreport.plots.scores import murphy, murphy_difference
 from evalreport.questions.thresholds.records import MurphyDifferenceRecord
-from evalreport.report.table import Cell, Column, Row, Table, plain_cell
+from evalreport.report.table import Cell, Column, Row, Table, Tables, plain_cell
 from evalreport.report.view import View
 from evalreport.texts import say
 
 WIDTH, HEIGHT = 4.8, 3.4
 
 
-@dataclass(frozen=True, slots=True)
-class Murphy:
-    """Murphy curves and the difference of two, headed by who is ahead, and the table of all pairs."""
-
-    heading: str
-    figures: tuple[Figure, ...]
-    note: str
-    table: Table
-
-
-def describe(view: View) -> Murphy | None:
+def describe(view: View) -> Tables | None:
     """Lay out who is ahead at every cost ratio; nothing without two models that give probabilities."""
     records = {r.a: r for r in view.results.murphy_differences}
     order = [m.id for m in view.models if m.id in records]
@@ -57,7 +46,7 @@ def describe(view: View) -> Murphy | None:
     why = say("murphy.of_baseline" if view.results.baseline == reference else "murphy.of_lowest")
     note = say("murphy.note", a=name, why=why, level=level, thresholds=of, pairs=say("murphy.pairs", n=pairs))
     table = _table(view, name, [records[m] for m in order])
-    return Murphy(say("murphy.title", finding=finding), figures, note, table)
+    return Tables((table,), heading=say("murphy.title", finding=finding), figures=figures, note=note)
 
 
 def _finding(view: View, reference: str, records: Sequence[MurphyDifferenceRecord]) -> str:

@@ -88,10 +88,7 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     fits = not weights_note(view) and sum(totals) > view.results.n
     label = shorten(visible(positive), LONGEST_LABEL)
     of = "weight_of_" if weights_note(view) else "predicted_" if fits else ""
-    groups = (
-        say(f"cases.{of}positives", n=numbers.count(totals[0]), label=label),
-        say(f"cases.{of}negatives", n=numbers.count(totals[1])),
-    )
+    groups = (say(f"cases.{of}positives", n=totals[0], label=label), say(f"cases.{of}negatives", n=totals[1]))
     threshold = say("cases.note" if view.threshold_was_chosen else "cases.note_at_half")
     note = f"{chosen.note or threshold} {_what_counts(view, sum(totals))}".strip()
     for model, n_empty in empty.items():

@@ -451,7 +451,10 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     key = key if clusters is None else "decision.settle_detectable_clusters"
     if view.results.options.get("join") == "independent" and clusters is None:
         key = "decision.settle_detectable_two_sets"
-    return say(key, **pair, size=numbers.to_digits(detectable.difference, 2))
+    shown = say(key, **pair, size=numbers.to_digits(detectable.difference, 2))
+    if view.results.design in OF_ALGORITHMS:
+        return f"{shown} {say('decision.settle_not_over_folds')}"
+    return shown
 
 
 def _of_each(sizes: tuple[int, int], *, first: bool) -> dict[str, str]:

@@ -33,3 +33,24 @@ def test_an_interval_that_leaves_out_1_is_not_said_to_show_nothing(
     record = replace(found.record, observed_expected_low=low, observed_expected_high=high)
     heading = calibration_heading([Finding(record, found.kind, found.p_adjusted)], lambda name: name)
     assert str(heading).startswith(begins)
+
+
+def test_where_none_shows_the_heading_names_the_first_of_the_board() -> None:
+    """Not the first of the alphabet where all p-values are 1; before it a model whose interval leaves out 1."""
+    worse = np.where(np.arange(800) % 4 == 0, RNG.permutation(P), P)
+    models = {name: {**DATA["a"], "p_1": p} for name, p in (("a_worse", worse), ("b_better", P))}
+    results = er.evaluate(models, resamples=20)
+    calm = [
+        replace(r, p_value=0.9, observed_expected_low=0.9, observed_expected_high=1.1)
+        for r in results.calibration
+    ]
+    first = calibration_findings(replace(results, calibration=tuple(calm)), ["b_better", "a_worse"])[0]
+    assert str(calibration_heading([first], str)).startswith("No miscalibration shows: b_better ")
+    doubted = [
+        replace(r, observed_expected_low=1.02, observed_expected_high=1.3) if r.model == "a_worse" else r
+        for r in calm
+    ]
+    first = calibration_findings(replace(results, calibration=tuple(doubted)), ["b_better", "a_worse"])[0]
+    assert str(calibration_heading([first], str)).startswith(
+        "Perhaps too low, not shown by the corrected test: a_worse "
+    )

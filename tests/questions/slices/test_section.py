@@ -102,11 +102,23 @@ def test_summary_names_flagged_slices_in_one_line(tmp_path: Path):
     """Worse for whom; without a flag it says how many tests, and nothing of sameness."""
     evalreport.render(flagged_results(), tmp_path, formats=["md"])
     (line,) = [x for x in (tmp_path / "summary.md").read_text().splitlines() if x.startswith("Slices")]
-    assert line.startswith("Slices that differ from the other examples on outcome: group = u (worse for m")
+    assert line.startswith("Slices that are worse than the other examples on outcome: group = u (m")
     plain = run(answers({"a": [1, 0] * 60}, g=["u", "u", "v", "v"] * 30), slices=["g"])
     assert section.summary_line(view_of(plain)) == (
         "Slices: none is shown to differ from the other examples (one test); smaller differences may exist."
     )
+
+
+def test_beside_a_worse_slice_no_other_of_its_column_is_called_better():
+    """One of three towns falls to half; the other two are as before, and better only than a rest that holds it."""
+    right = {"u": [1, 0] * 100, "v": [1] * 190 + [0] * 10, "w": [1] * 190 + [0] * 10}
+    source = answers(
+        {"m": [x for each in right.values() for x in each]}, g=[t for t in right for _ in range(200)]
+    )
+    results = run(source, slices=["g"])
+    assert {r.slice.value for r in results.disparities if r.flagged} == {"u", "v", "w"}
+    line = section.summary_line(view_of(results))
+    assert line == "Slices that are worse than the other examples on outcome: g = u (m)."
 
 
 def test_of_many_models_and_slices_the_number_shown_is_said():

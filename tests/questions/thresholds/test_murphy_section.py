@@ -37,14 +37,14 @@ def test_the_title_says_where_one_of_two_is_ahead(results: er.Results) -> None:
     sides = replace(record, low=(0.1, 0.1, -1.0) + (-0.2,) * 16, high=(0.2, 0.2, 1.0) + (-0.1,) * 16)
     content = describe(view_of(replace(results, murphy_differences=(sides,))))
     assert content.heading == "Cost ratios: m0 is ahead of m2 at thresholds 5 to 10 %, behind at 20 to 95 %"
-    assert content.table.rows[0].cells[:2] == ("5 to 10 %", "20 to 95 %")
+    assert content.tables[0].rows[0].cells[:2] == ("5 to 10 %", "20 to 95 %")
 
 
 def test_of_many_it_counts_them(results: er.Results) -> None:
     """A row a model, in the order of the board."""
     content = describe(view_of(results))
     assert "m0 is ahead of" in content.heading
-    assert {row.model.id for row in content.table.rows} == {"m1", "m2"}
+    assert {row.model.id for row in content.tables[0].rows} == {"m1", "m2"}
     assert "95 % over 19 thresholds and all 3 pairs (Bonferroni)" in content.note
     assert "Reference: m0, the lowest Brier score." in content.note
 
