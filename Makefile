@@ -31,6 +31,10 @@ MEANING := tests/reference tests/traps tests/properties tests/headline tests/que
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' Makefile
 
+# Files with tests of a kind: collecting all others takes each process 20 seconds.
+SYSTEM = $(sort $(shell grep -rl --include='test_*.py' 'mark\.system' tests))
+SLOW = $(sort $(shell grep -rlE --include='test_*.py' 'mark\.slow|^ *@given' tests))
+
 demo: .venv/.core libraries ## set up what a run needs, then make an example and its report in evalreport-demo/
 	$(BIN)/evalreport demo
 
@@ -38,10 +42,10 @@ test: check ## set up, then every quick test (ten thousand, in minutes) and the 
 
 test-system: env ## a real browser, PDF tools, a Dask cluster, killed processes, the documentation followed in a shell
 	@scripts/debian-packages.sh system
-	$(BIN)/python -m pytest -m "system and not machines" --numprocesses $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest $(SYSTEM) -m "system and not machines" --numprocesses $(JOBS) --dist loadfile
 
 test-slow: env ## tests that take a second or more each, and a hundred draws for each test of drawn data
-	$(BIN)/python -m pytest -m "(slow or hypothesis) and not system" --hypothesis-profile thorough \
+	$(BIN)/python -m pytest $(SLOW) -m "(slow or hypothesis) and not system" --hypothesis-profile thorough \
 	    --numprocesses $(JOBS) --dist worksteal
 
 test-machines: env .cache/spark/.installed .cache/s3/.installed .cache/mlflow/.installed ## the tests that set up a bare Debian, the action, Spark, an S3 server
@@ -76,7 +80,7 @@ static: env ## the part of check without tests
 	$(BIN)/python scripts/write_figures.py --check
 
 tests: env ## the part of check that runs the tests, in JOBS processes
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest --ignore tests/system --numprocesses $(JOBS) --dist worksteal
 
 wheel-check: env libraries ## build the wheel, install it in each of the documented ways, make a report with it
 	@scripts/check-wheel.sh

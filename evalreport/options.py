@@ -19,6 +19,7 @@ from evalreport.errors import UsageError
 from evalreport.keys import Key, Kind, option
 from evalreport.questions.declared_options import RoomOptions
 from evalreport.registry import unknown_name
+from evalreport.texts import say
 
 AnyPath = str | PathLike[str]
 
@@ -373,7 +374,8 @@ def parse_formats(parts: Sequence[str]) -> tuple[Format, ...]:
     named = [name.strip() for part in parts for name in part.split(",") if name.strip()]
     for name in named:
         if name not in FILES:
-            raise UsageError(unknown_name("format", name, list(FILES)))
+            of_word = f" {say('cli.of_word')}" if name.lower() in ("docx", "doc", "word", "odt") else ""
+            raise UsageError(unknown_name("format", name, list(FILES)) + of_word)
     if not named:
         raise UsageError(f"format needs at least one of {', '.join(FILES)}")
     return tuple(name for name in FILES if name in named)

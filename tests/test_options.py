@@ -27,6 +27,12 @@ def test_every_field_of_the_records_has_a_key():
     assert names - {"formats_named"} == {key.field for key in KEYS}
 
 
+def test_a_word_file_is_answered_with_how_one_is_made():
+    """Somebody asks for docx: the formats that there are, and the page that says what pandoc does."""
+    with pytest.raises(UsageError, match=r"unknown format 'docx'.*summary\.md by pandoc \(docs/output\.md\)"):
+        output_options({"formats": "docx"})
+
+
 def read_in(package: Path) -> set[str]:
     """Return the options that modules read, as ``options.NAME``, ``output.NAME`` or in quotes for ``getattr``.
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from evalreport.calibration.risks import Risks
-from evalreport.calibration.squared_error import BINS, bins_by_rank
+from evalreport.calibration.squared_error import bins_by_rank
 from evalreport.engine.draws import stream
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, Indices
 
 DRAWS, BATCH = 2000, 200
 LEAST = 50
 """With fewer events or non-events there are too few in a decile."""
 
-MOST_ROWS = 2000
+MOST_ROWS = 5_000
 """Up to so many examples outcomes are drawn one by one; beyond, in groups of neighbouring probabilities."""
 
 GROUPS = 100
@@ -43,40 +45,54 @@ def decile_test(risks: Risks, *, seed: int) -> float | None:
     events = float(risks.y.sum())
     if not risks.plain or min(events, risks.n - events) < LEAST:
         return None
-    decile, variances = bins_by_rank(risks.p), risks.p * (1 - risks.p)
-    expected, variance = (np.bincount(decile, weights=v, minlength=BINS) for v in (risks.p, variances))
+    order = np.argsort(risks.p, kind="stable")
+    p, y = risks.p[order], risks.y[order]
+    decile = bins_by_rank(p).astype(np.int64)
+    starts = np.flatnonzero(np.diff(decile, prepend=-1))
+    expected, variance = (np.add.reduceat(values, starts) for values in (p, p * (1 - p)))
     counted = variance > 0
     if not counted.any():
         return None
 
-    def statistic(observed: Floats) -> Floats:
+    def statistic(observed: Floats | Indices) -> Floats:
         return np.asarray(((observed - expected)[..., counted] ** 2 / variance[counted]).sum(axis=-1))
 
-    value = float(statistic(np.bincount(decile, weights=risks.y, minlength=BINS).astype(np.float64)))
-    group, size, share, of_decile = _drawn_groups(risks.p, decile)
+    value = float(statistic(np.add.reduceat(y, starts)))
+    draw = _by_example(p, starts) if len(p) <= MOST_ROWS else _by_group(p, decile)
     generator, larger, drawn = stream(seed, "outcomes of deciles", 0), 0, 0
     while drawn < DRAWS:
-        counts = generator.binomial(size, share, size=(BATCH, group))
-        observed = np.stack([counts[:, of_decile == k].sum(axis=1) for k in range(BINS)], axis=1)
-        larger += int((statistic(observed.astype(np.float64)) >= value * (1 - 1e-12)).sum())
+        larger += int((statistic(draw(generator)) >= value * (1 - 1e-12)).sum())
         drawn += BATCH
         if drawn == BATCH and larger >= LIKELY * BATCH:
             return 1.0
     return (1 + larger) / (DRAWS + 1)
 
 
-def _drawn_groups(p: Floats, decile: np.ndarray) -> tuple[int, np.ndarray, Floats, np.ndarray]:
-    """Return how many groups are drawn, and each one's examples, probability and decile."""
-    if len(p) <= MOST_ROWS:
-        return len(p), np.ones(len(p), dtype=np.int64), p, decile
-    order = np.argsort(p, kind="stable")
-    ordered, of_row = p[order], decile[order]
-    starts = np.searchsorted(of_row, np.arange(BINS))
-    within = np.arange(len(p)) - starts[of_row]
-    sizes = np.bincount(of_row, minlength=BINS)
-    code = of_row.astype(np.int64) * GROUPS + within * GROUPS // np.maximum(sizes[of_row], 1)
-    count = np.bincount(code, minlength=BINS * GROUPS)
-    sums = np.bincount(code, weights=ordered, minlength=BINS * GROUPS)
-    held = np.flatnonzero(count)
-    share = np.clip(sums[held] / count[held], 0.0, 1.0)
-    return len(held), count[held], share, held // GROUPS
+Draw = Callable[[np.random.Generator], Indices]
+"""Draws the events (BATCH, deciles) of every decile."""
+
+
+def _by_example(p: Floats, starts: Indices) -> Draw:
+    """Draw the outcome of each example; ``p`` ascends, and deciles begin at ``starts``."""
+
+    def draw(generator: np.random.Generator) -> Indices:
+        outcomes = generator.random((BATCH, len(p))) < p
+        return np.add.reduceat(outcomes, starts, axis=1, dtype=np.int64)
+
+    return draw
+
+
+def _by_group(p: Floats, decile: Indices) -> Draw:
+    """Draw the events of groups of neighbours within each decile; ``p`` ascends."""
+    first, sizes = np.searchsorted(decile, decile), np.bincount(decile)
+    within = (np.arange(len(p)) - first) * GROUPS // sizes[decile]
+    starts = np.flatnonzero(np.diff(decile * GROUPS + within, prepend=-1))
+    size = np.diff(starts, append=len(p))
+    share = np.clip(np.add.reduceat(p, starts) / size, 0.0, 1.0)
+    of_decile = np.flatnonzero(np.diff(decile[starts], prepend=-1))
+
+    def draw(generator: np.random.Generator) -> Indices:
+        events = generator.binomial(size[:, None], share[:, None], size=(len(size), BATCH))
+        return np.add.reduceat(events, of_decile, axis=0).T
+
+    return draw

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -27,25 +27,6 @@ class Counts(NamedTuple):
     fp: Array
     fn: Array
     tn: Array
-
-
-def numbered(columns: Iterable[Array]) -> npt.NDArray[np.int64]:
-    """Number rows by the distinct combinations of their values in some columns (n,), in the order of these values.
-
-    Examples
-    --------
-    >>> numbered([np.array([5, 5, 2]), np.array([0.5, 0.1, 0.1])]).tolist()
-    [2, 1, 0]
-    """
-    packed: npt.NDArray[np.int64] | None = None
-    for column in columns:
-        codes = np.unique(column, return_inverse=True)[1].ravel().astype(np.int64)
-        if packed is not None:
-            codes += packed * (int(codes.max(initial=0)) + 1)
-            codes = np.unique(codes, return_inverse=True)[1].ravel().astype(np.int64)
-        packed = codes
-    assert packed is not None
-    return packed
 
 
 MOST_CODES = 1 << 22

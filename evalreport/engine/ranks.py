@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from evalreport.engine import LastUse
-from evalreport.engine.distributions import normal_tail, ratio
+from evalreport.engine.distributions import Array, normal_tail, ratio
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -101,6 +101,31 @@ def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
     ranked = score[rows]
     starts = np.flatnonzero(np.concatenate([[len(score) > 0], ranked[1:] != ranked[:-1]]))
     return Order(score, rows, starts, positive)
+
+
+@dataclass(frozen=True)
+class RankedWeights:
+    """Weights (g, ...) of positives and of negatives in each group of ties, best first, and their running sums."""
+
+    positives: Array
+    negatives: Array
+
+    @cached_property
+    def hits(self) -> Array:
+        """Weight of the positives in and above each group, (g, ...)."""
+        return np.asarray(np.cumsum(self.positives, axis=0))
+
+    @cached_property
+    def wrong(self) -> Array:
+        """Weight of the negatives in and above each group, (g, ...)."""
+        return np.asarray(np.cumsum(self.negatives, axis=0))
+
+    @cached_property
+    def precision(self) -> Array:
+        """Precision at each threshold (g, ...), 0 where no example is above it."""
+        called = self.hits + self.wrong
+        np.maximum(called, np.finfo(called.dtype).tiny, out=called)
+        return np.asarray(np.divide(self.hits, called, out=called))
 
 
 def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:

@@ -526,6 +526,8 @@ def _model(text: str, start: int, known: Sequence[str]) -> tuple[str, int]:
         raise wrong(
             text, start, f"{written} is a metric: name the model before it, as in {known[-1]}.{written}"
         )
+    if known and not re.search("[<>=]", text) and re.search(r"[.@]", text):
+        raise wrong(text, start, say("gate_ends.no_condition", rest=repr(text.strip()), example=known[-1]))
     raise wrong(text, start, unknown_name("model", written, sorted(known)))
 
 
@@ -643,7 +645,7 @@ def _expect_end(text: str, at: int, end: int) -> None:
             "percent"
             if rest.strip() == "%"
             else "several"
-            if rest.split()[0] in ("and", "&&", "&")
+            if rest.split()[0] in ("and", "&&", "&") or rest.strip()[0] in ";,"
             else "end"
         )
         raise wrong(text, start, say(f"gate_ends.{key}", rest=repr(rest.strip())))

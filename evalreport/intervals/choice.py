@@ -233,8 +233,8 @@ def further_away(limits: ValueLimits, n: int) -> ValueLimits:
     --------
     Of 12 rows half as far again:
 
-    >>> further_away((0.5, 0.4, 0.7), 12)
-    (0.5, 0.35, 0.8)
+    >>> [round(x, 6) for x in further_away((0.5, 0.4, 0.7), 12)]
+    [0.5, 0.35, 0.8]
     """
     value, low, high = limits
     wider = 1 + FEW_ROWS / n

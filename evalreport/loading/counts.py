@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.engine.counts import numbered
+from evalreport.engine.numbering import numbered
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.rows import Rows, gather
 from evalreport.loading.tables import Table

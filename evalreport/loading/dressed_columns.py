@@ -127,14 +127,16 @@ def _without_numbers(read: Columns, roles: Roles) -> list[str]:
 
 def _dress(arrays: Iterable[pa.DictionaryArray]) -> Dress | None:
     """Return the form of the numbers that columns hold, apart from their missing values."""
+    dictionaries = [used_only(array).dictionary for array in arrays]
+    plain = [not _any_text(as_numbers(dictionary)) for dictionary in dictionaries]
+    if all(plain):
+        return None
     texts: list[str] = []
-    for array in arrays:
-        dictionary = used_only(array).dictionary
-        numbers = as_numbers(dictionary)
-        if not len(texts) and not _any_text(numbers):
+    for dictionary, of_numbers in zip(dictionaries, plain, strict=True):
+        if of_numbers and not texts:
             texts += dictionary.to_pylist()[:1]  # plain numbers all: one says so
-            continue
-        texts += [text for text in dictionary.to_pylist() if not is_no_number(text)]
+        else:
+            texts += [text for text in dictionary.to_pylist() if not is_no_number(text)]
     return dress_of(texts) if texts else None
 
 

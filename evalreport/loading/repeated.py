@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from evalreport.engine.blocks import Places
-from evalreport.engine.counts import numbered
+from evalreport.engine.numbering import numbered
 from evalreport.loading.rows import Rows, fault
 from evalreport.options import Options
 from evalreport.predictions.arrays import Indices

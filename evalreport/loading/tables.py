@@ -254,7 +254,7 @@ def _without_missing_words(
     for header in (*roles.labels, *one, *roles.costs.values(), *roles.numbers.values()):
         array = combined(arrays[header])
         if quoted and header in roles.labels and header not in judged:
-            texts |= {text for text in array.dictionary.to_pylist() if text.strip() in words}
+            texts |= {array.dictionary[code].as_py() for code in _codes_of(array.dictionary, words)}
             counts |= _first_word(read, header)
         else:
             counts |= _counted(array, header, words)
@@ -283,18 +283,23 @@ def _are_numbers_but(texts: Collection[str], words: Collection[str]) -> bool:
 
 def _counted(array: pa.DictionaryArray, header: str, words: Collection[str]) -> dict[tuple[str, str], int]:
     """Count the cells that hold each of some words."""
-    held = [
-        (code, word)
-        for code, text in enumerate(array.dictionary.to_pylist())
-        if (word := text.strip(BLANKS)) in words
-    ]
+    held = _codes_of(array.dictionary, words)
     if not held:
         return {}
     cells = np.bincount(dictionary_codes(array) + 1, minlength=len(array.dictionary) + 1)
     counts: Counter[tuple[str, str]] = Counter()
-    for code, word in held:
-        counts[header.strip(), word] += int(cells[code + 1])
+    for code in held:
+        counts[header.strip(), array.dictionary[code].as_py().strip(BLANKS)] += int(cells[code + 1])
     return {key: n for key, n in counts.items() if n}
+
+
+def _codes_of(texts: pa.Array, words: Collection[str]) -> list[int]:
+    """Return the places of those texts that are one of some words, apart from blanks around them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    plain = pc.utf8_trim(texts, characters=BLANKS)
+    return np.flatnonzero(flags(pc.is_in(plain, value_set=pa.array(words, type=plain.type)))).tolist()
 
 
 _NEAR = 100_000

@@ -336,10 +336,10 @@ def _without_prefixes(tables: list[Table], options: Options) -> tuple[list[Table
     named = parse_labels(options.labels)
     for pattern in _PREFIXES:
         for columns, some, others in (("y_pred", predicted, true), ("y_true", true, predicted)):
-            plain_labels = {text: match[1] for text in some if (match := pattern.fullmatch(text.strip()))}
-            spelling = set(one_spelling(others).values())
-            if not plain_labels or len(plain_labels) < len(some) or named & set(plain_labels):
+            if not all(pattern.fullmatch(text.strip()) for text in some) or named & some:
                 continue
+            plain_labels = {text: pattern.sub(r"\1", text.strip()) for text in some}
+            spelling = set(one_spelling(others).values())
             meant = set(one_spelling(plain_labels.values()).values())
             if columns == "y_pred" and not meant <= spelling:
                 continue

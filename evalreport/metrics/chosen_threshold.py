@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -33,6 +34,7 @@ MOST_CHOSEN = 1000
 """Replicates at most in which thresholds are chosen anew."""
 
 Function = Callable[[Counts], Floats]
+Key = tuple[str, Quantity]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +123,13 @@ def _student(counts: ThresholdCounts, index: int, slopes: Floats, units: Samplin
 
 
 def with_chosen_thresholds(
-    predictions: Predictions,
-    data: RowData,
-    estimates: Mapping[tuple[str, Quantity], Estimate],
-    *,
-    n_resamples: int,
-    seed: int,
-) -> dict[tuple[str, Quantity], Estimate]:
+    predictions: Predictions, data: RowData, estimates: Mapping[Key, Estimate], *, n_resamples: int, seed: int
+) -> dict[Key, Estimate]:
     """Give the values at a best threshold of one ranking the evidence of their limits, all from the same draws."""
     if data.layout.ranked.count > 1:
         return {}
     outputs = {model.name: model for model in predictions.models}
-    with_evidence = {}
+    rankings: dict[Key, ThresholdCounts] = {}
     for key, estimate in estimates.items():
         computation = definition(key[1]).computation
         if not isinstance(computation, RowWise) or not computation.best_of or not estimate.defined:
@@ -140,25 +137,27 @@ def with_chosen_thresholds(
         ready = data.orders.get(key[0])
         order = ready[0] if ready else view(predictions, outputs[key[0]]).order
         counts = count_thresholds(order, weights=data.units.heavy)
-        if not (counts.positives > 0 and counts.negatives > 0):
-            continue
-        better = bool(METRICS[computation.best_of].scale.greater_is_better)
-        with_evidence[key] = replace(
-            estimate, evidence=_evidence(counts, computation.best_of, data.units, better, n_resamples, seed)
-        )
+        if counts.positives > 0 and counts.negatives > 0:
+            rankings[key] = counts
+    if not rankings:
+        return {}
+    cuts = {key: coarse(counts) for key, counts in rankings.items()}
+    blocks: dict[Key, list[Rechosen]] = {key: [] for key in cuts}
+    for _, draws in replicates([*cuts.values()], data.units, min(n_resamples, MOST_CHOSEN), seed=seed):
+        for (key, cut), draw in zip(cuts.items(), draws, strict=True):
+            function, greater = _criterion(key)
+            blocks[key].append(rechosen(function, cut, draw(), greater_is_better=greater))
+    with_evidence = {}
+    for key, counts in rankings.items():
+        function, greater = _criterion(key)
+        index, _ = best_index(counts.values(function), greater_is_better=greater)
+        evidence = at_chosen(counts, function, index, all_rechosen(blocks[key]), data.units)
+        with_evidence[key] = replace(estimates[key], evidence=evidence)
     return with_evidence
 
 
-def _evidence(
-    counts: ThresholdCounts, metric: str, units: Sampling, better: bool, n_resamples: int, seed: int
-) -> AtChosen:
-    def function(four: Counts) -> Floats:
-        return by_counts(metric, four)
-
-    cut = coarse(counts)
-    blocks = [
-        rechosen(function, cut, draw(), greater_is_better=better)
-        for _, (draw,) in replicates([cut], units, min(n_resamples, MOST_CHOSEN), seed=seed)
-    ]
-    index, _ = best_index(counts.values(function), greater_is_better=better)
-    return at_chosen(counts, function, index, all_rechosen(blocks), units)
+def _criterion(key: Key) -> tuple[Function, bool]:
+    """Return the function of counts that the threshold is best by, and whether more of it is better."""
+    computation = definition(key[1]).computation
+    assert isinstance(computation, RowWise)
+    return partial(by_counts, computation.best_of), bool(METRICS[computation.best_of].scale.greater_is_better)

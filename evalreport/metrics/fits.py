@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from evalreport.engine.draws import bootstrap_rows
-from evalreport.engine.ranks import group_weights
+from evalreport.engine.ranks import RankedWeights, group_weights
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import OverDatasets
 from evalreport.metrics.label_estimates import LabelTables
@@ -127,10 +127,12 @@ def fit_values(sample: Sample, parts: Parts, prepared: RowData | None = None) ->
     # The same arrays for all quantities: what they give is remembered by them.
     weights = [sample.units.base[p][None, :] for p in parts.rows()]
     for name, orders in rows.orders.items():
-        groups = [group_weights(w[0], order) for w, order in zip(weights, orders, strict=True)]
+        groups = [
+            RankedWeights(*group_weights(w[0], order)) for w, order in zip(weights, orders, strict=True)
+        ]
         for quantity in of_family(sample.quantities, Ranks):
             function = definition(quantity).computation.function
-            found[name, quantity] = np.array([float(function(*group)) for group in groups])
+            found[name, quantity] = np.array([float(function(group)) for group in groups])
     for key, states in rows.states.items():
         function = definition(key[1]).computation.function
         values = [function(s, w)[0] for w, s in zip(weights, states, strict=True)]

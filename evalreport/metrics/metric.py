@@ -216,10 +216,10 @@ class Ranks:
     Attributes
     ----------
     function
-        Maps the weights (g, ...) of positives and of negatives of each group of ties, best first, to values (...).
+        Maps ``RankedWeights``, (g, ...) of each group of ties, best first, to values (...).
     derivative
-        Its closed form by group: maps the two weights to (by a positive, by a negative), each (g, ...). None where
-        there is none.
+        Its closed form by group: maps the weights of positives and of negatives to (by a positive, by a negative), each
+        (g, ...). None where there is none.
     area
         Under which curve it is the area. DeLong's error and Newcombe's interval are those of ``roc``, the whole area.
     mean_over_positives

@@ -11,7 +11,7 @@ import numpy as np
 
 from evalreport.engine.counts import CumulativeWeights, Steps
 from evalreport.engine.distributions import Array, parts_of, ratio
-from evalreport.engine.ranks import Areas, ClassRanks, by_class, class_ranks, placements
+from evalreport.engine.ranks import Areas, ClassRanks, RankedWeights, by_class, class_ranks, placements
 from evalreport.metrics.evidence import AtThreshold
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function
 from evalreport.metrics.registry import Decorator, Fields, affine, ranking, rows
@@ -20,18 +20,19 @@ from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.texts import Message
 
 
-def _won(positives: Array, negatives: Array) -> Array:
+def _won(weights: RankedWeights) -> Array:
     """Return the weight of the pairs of a positive and a negative that the positive wins, ties counting one half."""
-    above = np.cumsum(negatives, axis=0)
-    ties = (positives * negatives).sum(0) / 2
-    return np.asarray(positives.sum(0) * above[-1] - (positives * above).sum(0) + ties)
+    positives, above = weights.positives, weights.wrong
+    ties = (positives * weights.negatives).sum(0) / 2
+    return np.asarray(weights.hits[-1] * above[-1] - (positives * above).sum(0) + ties)
 
 
 def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """DeLong's placements, centred: (V10 - AUC) / P and (V01 - AUC) / N, (g, ...) each."""
-    hits, wrong = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
+    weights = RankedWeights(positives, negatives)
+    hits, wrong = weights.hits, weights.wrong
     p, n = hits[-1], wrong[-1]
-    auc = _won(positives, negatives) / (p * n)
+    auc = _won(weights) / (p * n)
     # In place, for a million groups: half of the time is fresh memory. Shares are divided, so that those of a perfect
     # and of a constant model are 1 and 1/2 exactly.
     beaten, above = negatives / 2, positives / -2
@@ -59,9 +60,9 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
     undefined=Message("undefined.one_class"),
     source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837, equation 1",
 )
-def roc_auc(positives: Array, negatives: Array) -> Array:
+def roc_auc(weights: RankedWeights) -> Array:
     """Probability that a positive example is scored above a negative one, ties counting one half."""
-    return ratio(_won(positives, negatives), positives.sum(0) * negatives.sum(0))
+    return ratio(_won(weights), weights.hits[-1] * weights.wrong[-1])
 
 
 @affine("Gini coefficient", "2 AUC - 1", of="roc_auc")
@@ -72,8 +73,9 @@ def gini(auc: float) -> float:
 
 def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form by suffix sums over the groups at or below the example's own."""
-    hits, wrong = np.cumsum(positives, axis=0), np.cumsum(negatives, axis=0)
-    p, value = hits[-1], average_precision(positives, negatives)
+    weights = RankedWeights(positives, negatives)
+    hits, wrong = weights.hits, weights.wrong
+    p, value = hits[-1], average_precision(weights)
     by_positive, by_negative = np.empty_like(hits), np.empty_like(hits)
     below: tuple[Array, Array] = np.zeros_like(p), np.zeros_like(p)
     # From the last groups on, as many at a time as stay in the cache.
@@ -107,17 +109,9 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     difference_interval="ap_mover",
     undefined=Message("undefined.no_positive"),
 )
-def average_precision(positives: Array, negatives: Array) -> Array:
+def average_precision(weights: RankedWeights) -> Array:
     """Mean of the precision at each positive example, taken over the distinct thresholds (step sum)."""
-    return ratio(_total(positives, _precision(positives, negatives)), positives.sum(0))
-
-
-def _precision(positives: Array, negatives: Array) -> Array:
-    """Return the precision at each threshold, 0 where no example is above it."""
-    hits = np.cumsum(positives, axis=0)
-    called = hits + np.cumsum(negatives, axis=0)
-    np.maximum(called, np.finfo(called.dtype).tiny, out=called)
-    return np.asarray(np.divide(hits, called, out=called))
+    return ratio(_total(weights.positives, weights.precision), weights.hits[-1])
 
 
 def _at(values: Array, groups: Indices) -> Array:
@@ -210,23 +204,23 @@ def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Float
     undefined=Message("undefined.one_class"),
     source="McClish (1989), Med Decis Making 9:190",
 )
-def partial_auc(positives: Array, negatives: Array) -> Array:
+def partial_auc(weights: RankedWeights) -> Array:
     """Area under the ROC curve up to a false positive rate of 0.1, standardised: 0.5 for guessing, 1 at best.
 
     Straight lines join the points of the distinct thresholds, so the last piece may be cut inside a group of ties.
     Undefined where the truth holds one class only.
     """
-    upto = np.cumsum(negatives, axis=0)
+    positives, negatives, upto = weights.positives, weights.negatives, weights.wrong
     allowed = MOST_FALSE_POSITIVES * upto[-1]
     k = _groups_inside(upto, allowed)
     inside = np.minimum(upto[:k], allowed)
     last = (inside < allowed).sum(axis=0)
     inside[1:] -= inside[:-1].copy()
-    there, heights = positives[:k], np.cumsum(positives, axis=0)[:k] - positives[:k] / 2
+    there, heights = positives[:k], weights.hits[:k] - positives[:k] / 2
     # Of the group in which the range ends a share is inside, and of its positives that share is counted.
     cut, whole = _at(inside, last), _at(negatives, last)
     beyond = cut * (1 - np.where(whole > 0, ratio(cut, whole), 1)) * _at(there, last) / 2
-    return _standardised(ratio(_total(inside, heights) - beyond, positives.sum(0) * upto[-1]))
+    return _standardised(ratio(_total(inside, heights) - beyond, weights.hits[-1] * upto[-1]))
 
 
 @_one_by_one
@@ -273,22 +267,18 @@ def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Fl
     undefined=Message("undefined.no_positive"),
     source="Davis and Goadrich (2006), ICML, on why straight lines flatter the curve; Boyd, Eng and Page (2013)",
 )
-def pr_auc(positives: Array, negatives: Array) -> Array:
+def pr_auc(weights: RankedWeights) -> Array:
     """Area under the precision-recall curve by trapezoids over the distinct thresholds; average precision is safer.
 
     It begins at recall 0 with the precision of the highest threshold. Straight lines between points in this plane
     are optimistic. Undefined where no example is positive.
     """
-    hits, wrong, precision = (
-        np.cumsum(positives, axis=0),
-        np.cumsum(negatives, axis=0),
-        _precision(positives, negatives),
-    )
+    positives, hits, wrong, precision = weights.positives, weights.hits, weights.wrong, weights.precision
     # A threshold above every drawn example has no precision: the first drawn one's holds from recall 0 on.
     undrawn = bisect(range(len(hits) - 1), 0, key=lambda group: int((hits[group] + wrong[group] > 0).all()))
     first = (hits[: undrawn + 1] + wrong[: undrawn + 1] > 0).argmax(axis=0)
     heights = _total(positives, precision) + _total(positives[1:], precision[:-1])
-    return ratio((heights + _at(positives, first) * _at(precision, first)) / 2, positives.sum(0))
+    return ratio((heights + _at(positives, first) * _at(precision, first)) / 2, hits[-1])
 
 
 def _ranks(view: ModelView) -> ClassRanks:

@@ -11,7 +11,7 @@ from scipy import sparse
 from evalreport.engine.distributions import Columns, sparse_rows
 from evalreport.engine.draws import GROUPS, bootstrap_groups, stream
 from evalreport.engine.parallel import mapped
-from evalreport.engine.ranks import group_weights
+from evalreport.engine.ranks import RankedWeights, group_weights
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.metric import Ranks
@@ -178,17 +178,19 @@ def _of_weights(data: RowData, keys: Sequence[Key], multiplicities: Floats) -> d
     rows_of_parts = data.layout.ranked.rows()
     multiplicities = np.asfortranarray(multiplicities)
     values: dict[Key, list[Floats]] = {key: [] for key in keys}
-    ranked = {key[0] for key in keys if isinstance(definition(key[1]).computation, Ranks)}
+    by_ranks: dict[str, list[Key]] = {}
+    for key in keys:
+        if isinstance(definition(key[1]).computation, Ranks):
+            by_ranks.setdefault(key[0], []).append(key)
+    of_states = [key for key in keys if key in data.states]
     for j, rows in enumerate(rows_of_parts):
         weights = data.units.expand(multiplicities, slice(None) if len(rows_of_parts) == 1 else rows)
-        groups = {name: group_weights(weights, data.orders[name][j].merged) for name in ranked}
-        for key, of_parts in values.items():
-            computation = definition(key[1]).computation
-            of_parts.append(
-                computation.function(*groups[key[0]])
-                if isinstance(computation, Ranks)
-                else computation.function(data.states[key][j], weights)
-            )
+        for name, of_model in by_ranks.items():
+            ranked = RankedWeights(*group_weights(weights, data.orders[name][j].merged))
+            for key in of_model:
+                values[key].append(definition(key[1]).computation.function(ranked))
+        for key in of_states:
+            values[key].append(definition(key[1]).computation.function(data.states[key][j], weights))
     return {key: mean_of_parts(np.stack(of_parts), data.layout) for key, of_parts in values.items()}
 
 

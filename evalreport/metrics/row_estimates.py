@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.calibration.risks import Risks
 from evalreport.engine.distributions import Columns, column_totals, combined, gradient
 from evalreport.engine.parallel import mapped
-from evalreport.engine.ranks import ClassRanks, Order, group_weights
+from evalreport.engine.ranks import ClassRanks, Order, RankedWeights, group_weights
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import (
     EffectiveProportion,
@@ -164,7 +164,7 @@ def _of_ranks(
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
     orders, rows_of_parts = data.orders[model], _rows_of(data.layout.ranked)
     groups = [
-        group_weights(data.units.weight_of(rows), order)
+        RankedWeights(*group_weights(data.units.weight_of(rows), order))
         for rows, order in zip(rows_of_parts, orders, strict=True)
     ]
     estimates = {}
@@ -179,7 +179,7 @@ def _of_ranks(
         key, metric = (model, quantity), definition(quantity)
         computation = metric.computation
         assert isinstance(computation, Ranks)
-        values = np.array([float(computation.function(*group)) for group in groups])
+        values = np.array([float(computation.function(group)) for group in groups])
         value = float(mean_of_parts(values, data.layout))
         if np.isnan(value):
             estimates[key] = undefined(
@@ -188,7 +188,7 @@ def _of_ranks(
             continue
         slopes, of_levels = None, evidence
         if computation.derivative is not None and isinstance(evidence, Ranking):
-            by_class = computation.derivative(*groups[0])
+            by_class = computation.derivative(groups[0].positives, groups[0].negatives)
             slopes = orders[0].by_example(*by_class)
             if _few_levels(orders[0]):
                 of_positives, of_negatives = (float(np.abs(slopes_there).max()) for slopes_there in by_class)
@@ -214,7 +214,7 @@ def _rank_slopes(
     derivative_of: Callable[..., tuple[Floats, Floats]],
     data: RowData,
     model: str,
-    groups: Sequence[tuple[Floats, Floats]],
+    groups: Sequence[RankedWeights],
     values: Floats,
 ) -> Floats:
     """Return the derivative (n,) of the mean over those parts in which the value is defined."""
@@ -222,7 +222,8 @@ def _rank_slopes(
     slopes = np.zeros(data.units.n)
     for rows, order, group, holds in zip(data.layout.ranked.rows(), orders, groups, defined, strict=True):
         if holds:
-            slopes[rows] = order.by_example(*derivative_of(*group)) / defined.sum()
+            of_group = derivative_of(group.positives, group.negatives)
+            slopes[rows] = order.by_example(*of_group) / defined.sum()
     return slopes
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from evalreport.engine.ranks import RankedWeights
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import Mean, Ranking, Rows
 from evalreport.metrics.metric import Moments
@@ -97,7 +98,7 @@ def summed_estimates(
 
 def _value(sums: ScoreSums, metric: str, model: str) -> float:
     if metric in slopes_of_ranks():
-        return float(definition(Quantity(metric)).computation.function(*sums.groups[model]))
+        return float(definition(Quantity(metric)).computation.function(RankedWeights(*sums.groups[model])))
     return sums.total(metric, model) / sum(sums.class_sizes)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalreport.plots.curves import curve_of, limits_of, name_of, own_id
+from evalreport.plots.parameters import Names
 from evalreport.plots.style import DASHED, GREY, GRID, INK, MUTED, NEW_AXES, PAPER, SOLID, chart, mark_of
 from evalreport.questions.calibration.records import CalibrationRecord
 from evalreport.questions.thresholds.records import CurveRecord, DecisionCurveRecord
@@ -200,7 +201,7 @@ def odds_axis(ax: Axes, thresholds: Sequence[float]) -> None:
 def _lines(
     ax: Axes,
     results: Results,
-    names: Mapping[str, str] | None,
+    names: Names,
     banded: Sequence[str],
     value: Callable[[DecisionCurveRecord], tuple[float, float | None, float | None]],
     none: str = "",
@@ -244,7 +245,7 @@ def net_benefit(
     results: Results,
     ax: Axes = NEW_AXES,
     *,
-    names: Mapping[str, str] | None = None,
+    names: Names = None,
     banded: Sequence[str] = (),
     titled: bool = True,
 ) -> None:
@@ -287,12 +288,7 @@ def net_benefit(
 
 @chart
 def net_benefit_difference(
-    results: Results,
-    pair: tuple[str, str],
-    ax: Axes = NEW_AXES,
-    *,
-    names: Mapping[str, str] | None = None,
-    titled: bool = True,
+    results: Results, pair: tuple[str, str], ax: Axes = NEW_AXES, *, names: Names = None, titled: bool = True
 ) -> None:
     """Draw the difference of two models' net benefits with pointwise limits: a full dot where they leave 0 out.
 
@@ -331,7 +327,7 @@ def interventions_avoided(
     results: Results,
     ax: Axes = NEW_AXES,
     *,
-    names: Mapping[str, str] | None = None,
+    names: Names = None,
     banded: Sequence[str] = (),
     titled: bool = True,
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalreport.numbers import digits_apart, to_digits
+from evalreport.plots.parameters import Ids, Names
 from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.questions.thresholds.records import CurveRecord
 from evalreport.schema.lookups import is_metric, outcomes_of, ranked, true_counts, values_of
@@ -87,9 +88,9 @@ def roc(
     ax: Axes = NEW_AXES,
     *,
     label: str | None = None,
-    names: Mapping[str, str] | None = None,
+    names: Names = None,
     legend: bool = True,
-    highlight: Collection[str] | None = None,
+    highlight: Ids = None,
     annotated: str | None = None,
     upto: float = 1.0,
 ) -> None:
@@ -143,9 +144,9 @@ def precision_recall(
     ax: Axes = NEW_AXES,
     *,
     label: str | None = None,
-    names: Mapping[str, str] | None = None,
+    names: Names = None,
     legend: bool = True,
-    highlight: Collection[str] | None = None,
+    highlight: Ids = None,
 ) -> None:
     """Draw precision against recall of every model, with the share of positives as the dashed line.
 
@@ -214,7 +215,7 @@ def _rates(results: Results, model: str, label: str | None) -> tuple[float, floa
     return tp / (tp + fn), fp / (fp + tn), tp / (tp + fp) if tp + fp else None
 
 
-def name_of(names: Mapping[str, str] | None, model: str) -> str:
+def name_of(names: Names, model: str) -> str:
     """Return the text for a model in a chart: the given one, else its name, cut where it is long."""
     if names is not None:
         return names[model]
@@ -241,11 +242,7 @@ class ShownModel:
 
 
 def shown_models(
-    results: Results,
-    names: Mapping[str, str] | None,
-    highlight: Collection[str] | None,
-    *,
-    metric: str | None = None,
+    results: Results, names: Names, highlight: Ids, *, metric: str | None = None
 ) -> list[ShownModel]:
     """Return the models of the results, the first in rank first, as a chart of all of them shows each.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalreport.plots.curves import name_of, write_title
 from evalreport.plots.pairs import draw_value, lay_rows, name_parts, write_beside
+from evalreport.plots.parameters import Names
 from evalreport.plots.style import BIAS, FAINT, INK, MUTED, NEW_AXES, NOISE, PAPER, VARIANCE, chart, mark_of
 from evalreport.questions.algorithms.records import (
     DecompositionRecord,
@@ -43,7 +44,7 @@ def estimates(
     *,
     axis_label: str = "",
     metric: str | None = None,
-    names: Mapping[str, str] | None = None,
+    names: Names = None,
     legend: bool | None = None,
 ) -> None:
     """Draw the estimates of several models, an estimator a row from top to bottom.
@@ -139,7 +140,7 @@ def learning(
     *,
     x_label: str = "",
     y_label: str = "",
-    names: Mapping[str, str] | None = None,
+    names: Names = None,
     legend: bool = True,
     title: str = "",
 ) -> None:
@@ -223,7 +224,7 @@ def learning_metric(results: Results) -> str:
     return list(dict.fromkeys(point.metric for point in results.learning_curves))[-1]
 
 
-def learning_rows(results: Results, names: Mapping[str, str] | None = None) -> list[LearningCurve]:
+def learning_rows(results: Results, names: Names = None) -> list[LearningCurve]:
     """Return each model's curve; of a family, in which each model is one point, the curve that all of them make."""
     if not results.learning_curves:
         return []
@@ -263,7 +264,7 @@ def _ahead(law: LearningFitRecord | None, test: Points) -> Points:
 
 @chart
 def bias_variance(
-    results: Results, ax: Axes = NEW_AXES, *, loss: str | None = None, names: Mapping[str, str] | None = None
+    results: Results, ax: Axes = NEW_AXES, *, loss: str | None = None, names: Names = None
 ) -> None:
     """Draw every model's expected loss as a bar of bias and variance, one for each complexity or training size.
 

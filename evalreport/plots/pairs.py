@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -13,6 +13,7 @@ import numpy as np
 
 from evalreport.numbers import decimals_of, interval, number
 from evalreport.plots.curves import label_lines, name_of, own_id, shown_models, write_title
+from evalreport.plots.parameters import Ids, Names
 from evalreport.plots.style import DASHED, FAINT, GREY, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.questions.slices.records import is_special
 from evalreport.registry import words
@@ -62,11 +63,7 @@ class Difference:
 
 @chart
 def forest(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    margin: float | None = None,
-    names: Mapping[str, str] | None = None,
+    results: Results, ax: Axes = NEW_AXES, *, margin: float | None = None, names: Names = None
 ) -> None:
     """Draw the paired differences on the primary metric, better minus worse, the largest first, each with its interval.
 
@@ -98,7 +95,7 @@ def forest(
     lay_rows(ax, len(rows), say("chart.difference", metric=primary_words(results)))
 
 
-def difference_rows(results: Results, names: Mapping[str, str] | None = None) -> list[Difference]:
+def difference_rows(results: Results, names: Names = None) -> list[Difference]:
     """Return the differences on the primary metric with their intervals, better minus worse, the largest first."""
     pairs = _pairs(results, ranked(results))
     on_primary = partial(is_metric, metric=results.shown_metric)
@@ -141,9 +138,7 @@ class Ranked:
 
 
 @chart
-def critical_differences(
-    results: Results, ax: Axes = NEW_AXES, *, names: Mapping[str, str] | None = None
-) -> None:
+def critical_differences(results: Results, ax: Axes = NEW_AXES, *, names: Names = None) -> None:
     """Draw average ranks on the primary metric after Demsar (2006): the best on the left, labels on both sides.
 
     Bars join the undecided models, which share a letter. The critical difference is on top.
@@ -201,7 +196,7 @@ def _measure(axes: Axes, length: float, highest: int) -> None:
     axes.text((1 + end) / 2, 1.42, f"critical difference {length:.2f}", ha="center", color=MUTED, fontsize=8)
 
 
-def ranks_of(results: Results, names: Mapping[str, str] | None = None) -> list[Ranked]:
+def ranks_of(results: Results, names: Names = None) -> list[Ranked]:
     """Return the average ranks on the primary metric, models in the results' order."""
     return [
         Ranked(name_of(names, r.model), r.average_rank, place_of_model(results, r.model))
@@ -231,11 +226,7 @@ class Strip:
 
 @chart
 def strip(
-    source: Results | Sequence[Strip],
-    ax: Axes = NEW_AXES,
-    *,
-    axis_label: str = "",
-    names: Mapping[str, str] | None = None,
+    source: Results | Sequence[Strip], ax: Axes = NEW_AXES, *, axis_label: str = "", names: Names = None
 ) -> None:
     """Draw the differences on single fits from top to bottom.
 
@@ -264,7 +255,7 @@ def strip(
     lay_rows(ax, len(rows), axis_label, margin=0.05)
 
 
-def strips(results: Results, names: Mapping[str, str] | None = None) -> list[Strip]:
+def strips(results: Results, names: Names = None) -> list[Strip]:
     """Return the differences on single fits, of every pair or (of many) of those with the model that ranks first."""
     folds = values_of_fits(results)
     models = [model for model in ranked(results) if model in folds and None not in folds[model].values()]
@@ -319,7 +310,7 @@ def by_slice(
     *,
     column: str | None = None,
     metric: str | None = None,
-    names: Mapping[str, str] | None = None,
+    names: Names = None,
 ) -> None:
     """Draw one model's values within the slices of a column, and over all examples as a line with its band.
 
@@ -370,8 +361,8 @@ def over_time(
     *,
     column: str | None = None,
     metric: str | None = None,
-    names: Mapping[str, str] | None = None,
-    highlight: Collection[str] | None = None,
+    names: Names = None,
+    highlight: Ids = None,
 ) -> None:
     """Draw the values of all models over the periods of a column, in their order, with intervals of the first model.
 
@@ -485,13 +476,7 @@ def draw_value(
 
 
 @chart
-def values(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    metric: str | None = None,
-    names: Mapping[str, str] | None = None,
-) -> None:
+def values(results: Results, ax: Axes = NEW_AXES, *, metric: str | None = None, names: Names = None) -> None:
     """Draw every model's value with its recommended interval, the model that ranks first on top.
 
     Overlapping intervals decide nothing: for which of two models is better, draw `forest`.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalreport.plots.calibration import odds_axis
 from evalreport.plots.curves import curve_of, draw_curve, label_lines, name_of, own_id, shown_models
+from evalreport.plots.parameters import Ids, Names
 from evalreport.plots.style import DASHED, GREY, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.questions.thresholds.records import MurphyDifferenceRecord
 from evalreport.schema.results import Results
@@ -31,12 +31,7 @@ def murphy_difference_of(results: Results, pair: tuple[str, str]) -> MurphyDiffe
 
 @chart
 def murphy(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    names: Mapping[str, str] | None = None,
-    legend: bool = True,
-    highlight: Collection[str] | None = None,
+    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
 ) -> None:
     """Draw the mean elementary score of every model at each threshold; the lowest curve decides best there.
 
@@ -72,7 +67,7 @@ def _end(results: Results) -> float:
 
 @chart
 def murphy_difference(
-    results: Results, pair: tuple[str, str], ax: Axes = NEW_AXES, *, names: Mapping[str, str] | None = None
+    results: Results, pair: tuple[str, str], ax: Axes = NEW_AXES, *, names: Names = None
 ) -> None:
     """Draw by how much the first of two models has the lower mean elementary score, in a band over all thresholds.
 
@@ -104,12 +99,7 @@ def murphy_difference(
 
 @chart
 def miscalibration_discrimination(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    names: Mapping[str, str] | None = None,
-    legend: bool = True,
-    highlight: Collection[str] | None = None,
+    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
 ) -> None:
     """Draw what each model gains by ranking and loses to miscalibration, in percent of the uncertainty.
 

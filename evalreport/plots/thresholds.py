@@ -21,6 +21,7 @@ from evalreport.plots.curves import (
     shown_models,
     write_title,
 )
+from evalreport.plots.parameters import Ids, Names
 from evalreport.plots.style import BEHIND, DASHED, GRID, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.questions.thresholds.records import EQUAL_ERRORS
 from evalreport.registry import words
@@ -41,12 +42,7 @@ MOST_RELIABLE = 2
 
 @chart
 def reliability(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    names: Mapping[str, str] | None = None,
-    legend: bool = True,
-    highlight: Collection[str] | None = None,
+    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
 ) -> None:
     """Draw the observed frequency against the mean predicted probability in bins, with the counts of the first below.
 
@@ -82,9 +78,7 @@ def reliability(
                     va="center", clip_on=False, parse_math=False, transform=ax.transAxes)  # fmt: skip
 
 
-def reliable(
-    results: Results, names: Mapping[str, str] | None = None, highlight: Collection[str] | None = None
-) -> list[ShownModel]:
+def reliable(results: Results, names: Names = None, highlight: Ids = None) -> list[ShownModel]:
     """Return the models that `reliability` draws."""
     shown = shown_models(results, names, highlight, metric="roc_auc")
     models_shown = [
@@ -132,12 +126,7 @@ def _draw_curves(
 
 @chart
 def accuracy_rejection(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    names: Mapping[str, str] | None = None,
-    legend: bool = True,
-    highlight: Collection[str] | None = None,
+    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
 ) -> None:
     """Draw the accuracy on the answers that are kept when the least certain are rejected first."""
     labels = say("chart.rejected"), say("chart.accuracy_of_rest")
@@ -228,9 +217,9 @@ def sweep(
     ax: Axes = NEW_AXES,
     *,
     metric: str = "f1",
-    names: Mapping[str, str] | None = None,
+    names: Names = None,
     legend: bool = True,
-    highlight: Collection[str] | None = None,
+    highlight: Ids = None,
 ) -> None:
     """Draw a metric of every model that gives probabilities against the threshold.
 
@@ -245,12 +234,7 @@ def sweep(
 
 @chart
 def gain(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    names: Mapping[str, str] | None = None,
-    legend: bool = True,
-    highlight: Collection[str] | None = None,
+    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
 ) -> None:
     """Draw the share of the positives found against the share of the examples looked at.
 
@@ -266,12 +250,7 @@ def gain(
 
 @chart
 def lift(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    names: Mapping[str, str] | None = None,
-    legend: bool = True,
-    highlight: Collection[str] | None = None,
+    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
 ) -> None:
     """Draw how many times as frequent positives are among the highest scores as among all examples."""
     ax.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DASHED)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from evalreport.engine.blocks import Places
-from evalreport.engine.counts import numbered
+from evalreport.engine.numbering import numbered
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.column_names import IDENTITY_COLUMNS

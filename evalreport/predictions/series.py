@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from evalreport.engine.counts import numbered
+from evalreport.engine.numbering import numbered
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.column_names import IDENTITY_COLUMNS

@@ -75,6 +75,9 @@ def are_ignored(true: Collection[str], predicted: Collection[str]) -> bool:
     >>> are_ignored({"0", "1", "-100"}, {"0", "1"}), are_ignored({"0", "1", "-100"}, {"0", "-100"})
     (True, False)
     """
+    # Most texts of a regression are no whole numbers: the first one tells.
+    if not all(is_whole(text) or text.strip(BLANKS).casefold() in TRUTHS for text in true):
+        return False
     codes = set(one_spelling(true).values())
     labels = set(one_spelling(predicted).values())
     rest = codes - {IGNORED}

@@ -13,7 +13,7 @@ from jinja2.loaders import split_template_path
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evalreport.report.brand import TemplateError, check_templates, file_of
-from evalreport.report.typography import held, unbroken
+from evalreport.report.typography import held, signed, unbroken
 from evalreport.texts import Message, say
 from evalreport.texts.visible import visible
 
@@ -123,7 +123,7 @@ def _sandbox(first: Sequence[jinja2.BaseLoader], finalize: Callable[[Any], Any] 
         keep_trailing_newline=True,
     )
     made.globals["say"] = say
-    made.filters |= {"held": held, "unbroken": unbroken}
+    made.filters |= {"held": held, "signed": signed, "unbroken": unbroken}
     return made
 
 

@@ -20,7 +20,19 @@ def breakable(name: str) -> Markup:
 
 
 LONGEST_UNBROKEN = 20
-_HELD = re.compile(r"(?<=\d) (?=%)|(?<=\b[np]) (?=[=<>] )|(?<=[=<>≤≥]) (?=[\d−])| (?=±)| (?=\S{1,6}$)")
+SIGNS = r"(?<=\d) (?=%)|(?<=\b[np]) (?=[=<>] )|(?<=[=<>≤≥]) (?=[\d−])| (?=[±↓↑])"
+_SIGNED, _HELD = re.compile(SIGNS), re.compile(rf"{SIGNS}| (?=\S{{1,6}}$)")
+
+
+def signed(text: object) -> str:
+    """Join by spaces that do not break a number and its sign, and ``n = 37``, in a note or the head of a column.
+
+    Examples
+    --------
+    >>> signed("Log loss ↓, false alarms ≤ 10 %").replace("\u00a0", "_")
+    'Log loss_↓, false alarms ≤_10_%'
+    """
+    return _SIGNED.sub("\u00a0", str(text))
 
 
 def held(text: object) -> str:

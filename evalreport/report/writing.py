@@ -30,6 +30,7 @@ FIGURES = (
         "pr",
         "error-rates",
         "reliability",
+        *("murphy", "murphy-difference", "miscalibration-discrimination"),
         "rejection",
         "sweep",
         "gain",

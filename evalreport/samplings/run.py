@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evalreport.engine.counts import numbered
+from evalreport.engine.numbering import numbered
 from evalreport.errors import UsageError, no_weight
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions

@@ -1,9 +1,10 @@
-"""Do groups of influence values give the limits of drawn rows? `python -m research.studies.groups [sets]`.
+"""Do groups of influence values give the limits of drawn rows? `python -m research.studies.groups [sets] [name]`.
 
 Both ways resample the same data sets, 2,000 times each, and the limits of both are compared set by set. The expected
 coverage of limits at ``value + a SE`` and ``value + b SE`` is the chance that a normal value has the truth between
 them, so few sets tell two ways apart. Of metrics without influence values the closed limits above 10,000 rows are
-counted against the truth, which is the mean of 200 sets. Writes `docs/groups.csv`.
+counted against the truth, which is the mean of 200 sets. Writes `docs/groups.csv`; with a name only the designs of that
+name are measured anew, with today's seed, and the other rows are kept.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from evalreport.options import Options
 from evalreport.samplings import sampling_by
 from evalreport.schema.metrics import Interval
 
-SEED, RESAMPLES, LEVEL, TRUTH_SETS = 20261128, 2_000, 0.95, 200
+SEED, RESAMPLES, LEVEL, TRUTH_SETS = 20261129, 2_000, 0.95, 200
 METHODS = ("bootstrap_percentile", "bootstrap_bca")
 BINARY, REGRESSION = ("roc_auc", "average_precision", "log_loss"), ("rmse",)
 AT_CUTS = {"eer": "threshold_wilson", "r_precision": "threshold_wilson", "medae": "order_statistics"}
-FIELDS = ("design", "n", "sets", "metric", "of", "method", "groups", "rows", "difference", "error")
+FIELDS = ("design", "n", "seed", "sets", "metric", "of", "method", "groups", "rows", "difference", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,11 @@ class Design:
     clusters: int | None = None
 
 
-DESIGNS = tuple(
-    Design(name, n, share)
-    for n in (12_000, 50_000)
-    for name, share in (("30 % positives", 0.3), ("0.5 % positives", 0.005), ("numbers", None))
+SHARES = {"30 % positives": 0.3, "0.5 % positives": 0.005, "numbers": None}
+DESIGNS = (
+    *(Design(name, n, share) for n in (12_000, 50_000) for name, share in SHARES.items()),
+    *(Design("500 positives", n, 500 / n) for n in (12_000, 50_000, 100_000)),
+    Design("2,000 positives", 50_000, 0.04),
 )
 
 
@@ -98,7 +100,8 @@ def compared(design: Design, sets: int) -> Iterator[dict[str, object]]:
         apart = groups - rows
         error = float(apart.std(ddof=1) / len(apart) ** 0.5)
         yield {
-            "design": design.name, "n": design.n, "sets": sets, "metric": name, "of": of, "method": method,
+            "design": design.name, "n": design.n, "seed": SEED, "sets": sets,
+            "metric": name, "of": of, "method": method,
             "groups": round(float(groups.mean()), 4), "rows": round(float(rows.mean()), 4),
             "difference": round(float(apart.mean()), 4), "error": round(error, 4),
         }  # fmt: skip
@@ -131,7 +134,7 @@ def closed(design: Design) -> Iterator[dict[str, object]]:
         value, low, high = np.array(rows).T
         held = float(((low <= value.mean()) & (value.mean() <= high)).mean())
         yield {
-            "design": design.name, "n": design.n, "sets": len(rows), "metric": name, "of": "value",
+            "design": design.name, "n": design.n, "seed": SEED, "sets": len(rows), "metric": name, "of": "value",
             "method": AT_CUTS[name], "groups": round(held, 4), "rows": "", "difference": "",
             "error": round((held * (1 - held) / len(rows)) ** 0.5, 4),
         }  # fmt: skip
@@ -141,11 +144,17 @@ def main() -> None:
     """Run all designs and write the table."""
     # Groups in every cell, to see where they are good enough.
     replicates.LEAST_OF_TWO = 50
-    sets = int(sys.argv[1]) if len(sys.argv) > 1 else 24
-    with (Path(__file__).parents[2] / "docs" / "groups.csv").open("w", encoding="utf-8", newline="") as file:
+    sets, name = int(sys.argv[1]) if len(sys.argv) > 1 else 24, "".join(sys.argv[2:])
+    path = Path(__file__).parents[2] / "docs" / "groups.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        kept = [row for row in csv.DictReader(file) if name and row["design"] != name]
+    with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, FIELDS, lineterminator="\n")
         table.writeheader()
+        table.writerows(kept)
         for design in DESIGNS:
+            if name not in ("", design.name):
+                continue
             of_design = max(sets * 12_000 // design.n, 4)
             for row in (*compared(design, of_design), *closed(design)):
                 table.writerow(row)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import integrate, special, stats
 
+from evalreport.engine.ranks import RankedWeights
 from evalreport.metrics.ranking import MOST_FALSE_POSITIVES, average_precision, partial_auc, pr_auc
 from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.predictions.table import ModelOutputs, Predictions
@@ -125,8 +126,10 @@ def levels_design(levels: int, prevalence: float, area: float, n: int) -> Design
         values = {
             model: float(
                 function(
-                    prevalence * np.diff(special.ndtr(apart - edges)),
-                    (1 - prevalence) * np.diff(special.ndtr(-edges)),
+                    RankedWeights(
+                        prevalence * np.diff(special.ndtr(apart - edges)),
+                        (1 - prevalence) * np.diff(special.ndtr(-edges)),
+                    )
                 )
             )
             for model, apart in d.items()

@@ -1,4 +1,6 @@
-"""Forty slices of sixty examples: how often one is flagged where none differs, and the one that does is found.
+"""Slices: how often one is flagged where none differs, and the one that does is found.
+
+Forty slices of sixty outcomes, and thirty of five classes of which two are rare, on balanced accuracy (METHODS 7W).
 
 Measured through the public API.
 """
@@ -14,49 +16,73 @@ import evalreport as er
 from research.studies.harness import Cell, Result, Study
 from research.studies.judgement import Line, at_least, at_most
 
-SLICES, EACH, ACCURACY, FALLEN = 40, 60, 0.9, 0.6
-NAMES = [f"g{k:02d}" for k in range(SLICES) for _ in range(EACH)]
-IDS = [f"{i:04d}" for i in range(len(NAMES))]
+CLASSES = (0.4, 0.3, 0.2, 0.06, 0.04)
 
 
 @dataclass(frozen=True)
 class Sliced(Cell):
-    """Slices of one accuracy, or with a first one of another; ``limit``: most flagged, or least found."""
+    """Slices of one accuracy, or with a first one of another; outcomes, or labels of five classes."""
 
-    first: float
-    limit: float
-    metric: str = "mean_outcome"
+    accuracy: float = 0.9
+    first: float = 0.9
+    slices: int = 40
+    each: int = 60
+    rare: bool = False
+    sets: int = 500
 
     @property
     def data_sets(self) -> int:
         """Fewer where a slice falls: it is found nearly always."""
-        return 500 if self.first == ACCURACY else 200
+        return self.sets
 
 
-CELLS = (Sliced("nothing differs", ACCURACY, 0.06), Sliced("one slice at 0.6", FALLEN, 0.8))
+CELLS = (
+    Sliced("nothing differs"),
+    Sliced("one slice at 0.6", first=0.6, sets=200),
+    Sliced("two of five classes rare, 30 x 100", 0.8, 0.8, 30, 100, rare=True, sets=2000),
+    Sliced("two of five classes rare, 30 x 60", 0.8, 0.8, 30, 60, rare=True, sets=1000),
+    Sliced("two of five classes rare, 30 x 100, one slice at 0.5", 0.8, 0.5, 30, 100, rare=True, sets=300),
+)
 
 
 def counted(cell: Sliced, generator: np.random.Generator, number: int) -> Mapping[str, float]:
     """Say whether any slice that does not differ is flagged, and whether the first one is."""
-    chances = np.full(len(NAMES), ACCURACY)
-    chances[:EACH] = cell.first
-    outcome = (generator.random(len(NAMES)) < chances).astype(int).tolist()
+    groups = [f"g{k:02d}" for k in range(cell.slices) for _ in range(cell.each)]
+    chances = np.full(len(groups), cell.accuracy)
+    chances[: cell.each] = cell.first
+    columns: dict[str, list[str] | list[int]] = {
+        "id": [f"{i:04d}" for i in range(len(groups))],
+        "group": groups,
+    }
+    right = generator.random(len(groups)) < chances
+    if cell.rare:
+        true = generator.choice(len(CLASSES), len(groups), p=CLASSES)
+        wrong = (true + generator.integers(1, len(CLASSES), len(groups))) % len(CLASSES)
+        columns |= {
+            "y_true": [f"c{k}" for k in true],
+            "y_pred": [f"c{k}" for k in np.where(right, true, wrong)],
+        }
+    else:
+        columns["outcome"] = right.astype(int).tolist()
     results = er.evaluate(
-        {"a": {"id": IDS, "outcome": outcome, "group": NAMES}}, task="outcome", metrics=[cell.metric],
-        intervals=["wilson"], slices=["group"], resamples=2, seed=number,
+        {"a": columns}, task="multiclass" if cell.rare else "outcome",
+        metrics=["balanced_accuracy" if cell.rare else "mean_outcome"],
+        intervals=["plus_four" if cell.rare else "wilson"], slices=["group"], resamples=2, seed=number,
     )  # fmt: skip
     flagged = {row.slice.value for row in results.disparities if row.flagged}
-    fell = {NAMES[0]} if cell.first != ACCURACY else set()
+    fell = {groups[0]} if cell.first != cell.accuracy else set()
     return {"flagged": bool(flagged - fell), "found": bool(flagged & fell)}
 
 
 def promised(result: Result) -> Iterator[Line]:
     """Promise that no slice is flagged where none differs, and that one that differs is found."""
-    if result.cell.first == ACCURACY:
-        name = "40 slices x 60, none differs: any flagged"
+    cell, of = result.cell, ", balanced accuracy, two of five classes rare" if result.cell.rare else ""
+    if cell.first == cell.accuracy:
+        name = f"{cell.slices} slices x {cell.each}{of}, none differs: any flagged"
         yield at_most(name, result["flagged"], 0.06, result.data_sets)
     else:
-        yield at_least("one slice at 0.6 among 0.9: found", result["found"], 0.8, result.data_sets)
+        name = f"one slice at {cell.first:g} among {cell.accuracy:g}{of}: found"
+        yield at_least(name, result["found"], 0.8, result.data_sets)
 
 
 STUDY = Study("Slices", CELLS, counted, promised)

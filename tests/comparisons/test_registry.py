@@ -33,9 +33,9 @@ def stuart_maxwell() -> Iterator[str]:
     def stuart_maxwell(pair: Pair) -> Outcome:
         """Chi-squared test of whether both models give each class equally often."""
         assert pair.labels is not None
-        one, other = pair.labels.predicted
+        one, other = pair.labels.cells.predicted
         table = np.zeros((4, 4))
-        np.add.at(table, (one, other), pair.labels.counts)
+        np.add.at(table, (one, other), pair.labels.cells.counts)
         excess = (table.sum(axis=1) - table.sum(axis=0))[:-1]
         spread = np.diag(table.sum(axis=1) + table.sum(axis=0)) - table - table.T
         statistic = float(excess @ np.linalg.solve(spread[:-1, :-1], excess))

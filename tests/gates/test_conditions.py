@@ -162,6 +162,12 @@ def test_averages_and_classes_are_spelled_as_for_metric():
         ("forest.accuracy >= 1e999", "too large"),
         ("forest.accuracy >= 90 %", "not '%'; write a share as a number, 0.5 for 50 %"),
         ("forest.accuracy >= 0.9 and n > 100", "not 'and n > 100'; give each condition a --gate of its own"),
+        ("forest.accuracy >= 0.9; n > 100", "not '; n > 100'; give each condition a --gate of its own"),
+        ("forest.accuracy >= 0.9, n > 100", "not ', n > 100'; give each condition a --gate of its own"),
+        (
+            "gates.txt",
+            "'gates.txt' is no condition, such as logreg.accuracy >= 0.9; several are given with a --gate each",
+        ),
         ("forest accuracy >= 0.9", "character 7: expected a dot and a metric after the model: forest.METRIC"),
         ("roc_auc >= 0.9", "character 1: roc_auc is a metric: name the model before it, as in"),
         ("forest.accuracy == 0.9", "character 17: '==' can never be decided by an interval"),

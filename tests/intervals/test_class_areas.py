@@ -58,12 +58,12 @@ def by_pairs(p: np.ndarray, metric: str) -> tuple[float, np.ndarray]:
     return value, slopes
 
 
-def error_of(slopes: np.ndarray, beyond: np.ndarray) -> tuple[float, float]:
+def error_of(slopes: np.ndarray, beyond: np.ndarray, times: float = 0.0) -> tuple[float, float]:
     """Return the standard error with two made-up examples a class, half of each, and Welch's degrees of freedom."""
     variances = []
     for k, m in enumerate(SIZES):
         placed = m * slopes[k == TRUE]
-        a = np.abs(placed).max() + beyond[k]
+        a = (1 + times / m) * np.abs(placed).max() + beyond[k]
         variances.append(((placed**2).sum() + a**2) / (m * (m + 1)))
     total = sum(variances)
     return math.sqrt(total), total**2 / sum(v**2 / (m - 1) for v, m in zip(variances, SIZES, strict=True))
@@ -93,7 +93,7 @@ def test_value_and_difference_are_the_formula(metric: str) -> None:
     assert (gate.low, gate.high) == (first.low, first.high)
     pair = next(r for r in results.comparisons if r.leads)
     assert pair.interval_method == "classes_t"
-    error, df = error_of(slopes - of_other, np.zeros(3))
+    error, df = error_of(slopes - of_other, np.zeros(3), 2.0)
     half = stats.t.ppf(0.975, df) * error
     assert (pair.low, pair.high) == pytest.approx((value - other - half, value - other + half), rel=1e-9)
     assert pair.p_value is not None

@@ -337,6 +337,8 @@ ELSEWHERE = frozenset(
         ),
         # Archives that unpack to more than memory: tests/sources/test_unpacking.py.
         "unpacks_to_more",
+        # Answered with another file for each model: tests/loading/test_wide.py.
+        "wide_column_is_no_model",
         # Counts without a true value: a line more of the same as no_true_value, in tests/loading/test_counts.py.
         "no_true_value_of_a_line",
     )

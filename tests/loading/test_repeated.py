@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evalreport.engine.counts import numbered
+from evalreport.engine.numbering import numbered
 from evalreport.loading.repeated import repeated
 
 

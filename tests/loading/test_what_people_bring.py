@@ -218,7 +218,7 @@ def test_a_wide_table_of_data_sets(form: str, tmp_path: Path) -> None:
 
 def test_a_wide_table_is_named_in_the_refusal(write: Write) -> None:
     """Where nothing else says what the columns are."""
-    with pytest.raises(InputError, match="pass --wide"):
+    with pytest.raises(InputError, match="if each column is a model: --wide"):
         er.load(write("m.csv", "id,y_true,forest,logreg\na,1,1,0\n"))
 
 

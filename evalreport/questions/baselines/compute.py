@@ -10,6 +10,7 @@ import numpy as np
 
 from evalreport.engine.counts import margins_of
 from evalreport.engine.distributions import column_totals, dot
+from evalreport.engine.ranks import RankedWeights
 from evalreport.metrics.metric import Chosen, ClassCounts, Function, Margins, Metric, Moments, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
@@ -193,7 +194,7 @@ class _Answers:
                 # All examples are tied: one group.
                 positive = view.true == view.positive_code
                 groups = (np.array([weight[held].sum()]) for held in (positive, ~positive))
-                return float(metric.computation.function(*groups))
+                return float(metric.computation.function(RankedWeights(*groups)))
             if isinstance(metric.computation, Moments):
                 each = self.units.weight if self.baseline.shares is None else weight
                 sums = column_totals(each, metric.computation.columns(view))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from evalreport.plots.curves import draw_diagonal
+from evalreport.plots.parameters import Names
 from evalreport.plots.style import NEW_AXES, chart, mark_of
 from evalreport.questions.coverage.records import CoverageRecord
 from evalreport.schema.lookups import place_of_model
@@ -23,9 +24,7 @@ def overall(results: Results, model: str) -> list[CoverageRecord]:
 
 
 @chart
-def coverage_by_level(
-    results: Results, ax: Axes = NEW_AXES, *, names: Mapping[str, str] | None = None
-) -> None:
+def coverage_by_level(results: Results, ax: Axes = NEW_AXES, *, names: Names = None) -> None:
     """Draw the share of true values that lie in their intervals against the level, with its interval.
 
     On the diagonal intervals hold as often as they say; below it they are too narrow.
@@ -39,7 +38,7 @@ def coverage_by_level(
 
 
 @chart
-def width_by_level(results: Results, ax: Axes = NEW_AXES, *, names: Mapping[str, str] | None = None) -> None:
+def width_by_level(results: Results, ax: Axes = NEW_AXES, *, names: Names = None) -> None:
     """Draw the mean width of the intervals against the level, with its interval."""
     _draw(results, ax, names or {}, width=True)
     ax.set_ylim(bottom=0)

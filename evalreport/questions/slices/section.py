@@ -114,8 +114,8 @@ def _over_time(view: View, column: str, number: int) -> Figure:
             "evidence.over_time_note", model=view.models[0].name, level=numbers.percent(view.confidence),
             least=LEAST_EXAMPLES,
         ),
-        width=6.0,
-        height=2.3,
+        width=9.0,
+        height=2.6,
         description=say("evidence.over_time_described", metric=metric, column=visible(column)),
         draw=(partial(over_time, view.results, column=column, names=names),),
     )  # fmt: skip

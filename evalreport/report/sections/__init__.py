@@ -1,8 +1,8 @@
 """The sections of the report, in order: each is described from results, then drawn by a template.
 
 To add one: write ``describe(view) -> Tables | None`` in a module here, its heading in
-``evalreport/texts/en/report.toml``, and add a line to ``SECTIONS``. One that shows more than a text and tables returns
-a record of its own, and has a template of its name in ``templates/sections``.
+``evalreport/texts/en/report.toml``, and add a line to ``SECTIONS``. One that shows more than a text, figures and
+tables returns a record of its own, and has a template of its name in ``templates/sections``.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def test_decision_curves_describe_the_declared_range():
     results = loans(thresholds="0.05:0.2:0.05")
     assert decision_curves.describe(view_of(loans())) is None
     section = decision_curves.describe(view_of(results))
-    assert [row.label for row in section.table.rows] == ["5 %", "10 %", "15 %", "20 %"]
+    assert [row.label for row in section.tables[0].rows] == ["5 %", "10 %", "15 %", "20 %"]
     assert section.heading.startswith("Decision curves: ")
     assert len(section.figures) == 3
     thresholds = [r.threshold for r in results.decision_curves if r.model == "fair"]

@@ -66,7 +66,7 @@ def test_folds_have_no_curves_of_scores():
     p = 1 / (1 + np.exp(-scores))
     folds = {"repeat": ["1"] * 60, "fold": [str(i % 3) for i in range(60)]}
     found = {c.curve for c in evaluated({"m": rows(truth, p_1=p, **folds)}).curves}
-    assert found == {"corp", "reliability", "accuracy_rejection"}
+    assert found == {"corp", "murphy", "reliability", "accuracy_rejection"}
 
 
 def test_weights_and_clusters_take_wilsons_limits():
@@ -128,7 +128,7 @@ def test_labels_of_every_class_have_a_curve_of_accuracy_and_rejection():
 def test_one_class_has_no_curves_of_scores():
     """Without a negative there is no false positive rate: nothing is made up."""
     results = evaluated({"m": rows([1] * 20, p_1=np.linspace(0.1, 0.9, 20))})
-    assert {c.curve for c in results.curves} == {"corp", "reliability", "accuracy_rejection"}
+    assert {c.curve for c in results.curves} == {"corp", "murphy", "reliability", "accuracy_rejection"}
     assert results.operating_points == results.dominance == ()
 
 
