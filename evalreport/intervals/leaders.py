@@ -167,8 +167,6 @@ LEADERS: tuple[Leader, ...] = (
     Leader("plus_two", of=PairedRanking),
     Leader("plus_two", of=PairedOrdered),
     Leader(of_difference, of=Difference),
-    Leader("ap_levels", of=Ranking),
-    Leader("pr_auc_levels", of=Ranking),
     Leader("logit", of=Ranking, where=far_from_the_ends),
     Leader("newcombe_auc", of=Ranking),
     Leader("wilson", of=Proportion, where=a_share_of_trials),

@@ -63,87 +63,34 @@ def plus_delong(difference: Difference, level: float) -> Bounds:
 FEW_POSITIVES = Bounds(None, None, Message("limits.few_positives"))
 
 
-OF_LEVELS = (
-    "Wilson (1927), J Am Stat Assoc 22:209; the effective trials and the steepest derivatives are our own"
-    " (docs/curve-areas.csv)"
-)
-
-
 @interval(
-    "Wilson, scores of few levels",
-    of=Ranking,
-    needs=(*EXAMPLES_ALIKE, "one_set", "its_value", "few_levels"),
-    source=OF_LEVELS,
-)
-def ap_levels(estimate: Estimate, level: float) -> Bounds:
-    """Average precision of scores that many examples share: Wilson's limits, with the trials that the variance allows.
-
-    One negative among many positives of a level moves the value far, and may be missing in these examples. V0 is the
-    variance of the influence values times m / (m - 1), with m positives; V adds f times the squares of the steepest
-    derivatives, of a positive and of a negative, at any of the levels, f = (z / z(95 %))^2. The trials are
-    v (1 - v) / V0 of the value v, and no more than the larger one of m and v (1 - v) / V. The quantile is that of
-    Student's t with m - 1. Where v is 1: m trials.
-    """
-    return _of_levels(estimate, level, as_positives=True)
-
-
-@interval(
-    "Wilson, scores of few levels",
-    of=Ranking,
-    needs=(*EXAMPLES_ALIKE, "one_set", "its_value", "few_levels"),
-    source=OF_LEVELS,
-)
-def pr_auc_levels(estimate: Estimate, level: float) -> Bounds:
-    """Area under the precision-recall curve by trapezoids, of scores that many examples share: Wilson's limits.
-
-    V is the variance of the influence values times m / (m - 1), with m positives, and f times the squares of the
-    steepest derivatives, of a positive and of a negative, at any of the levels, f = (z / z(95 %))^2. The trials are
-    v (1 - v) / V of the value v, the quantile is that of Student's t with m - 1. Where v is 1: m trials.
-    """
-    return _of_levels(estimate, level, as_positives=False)
-
-
-def _of_levels(estimate: Estimate, level: float, *, as_positives: bool) -> Bounds:
-    ranking, value, error = estimate.evidence, min(estimate.value, 1.0), estimate.standard_error
-    assert isinstance(ranking, Ranking)
-    assert ranking.steepest is not None
-    m = ranking.class_sizes[0]
-    if m < 2 or error is None:
-        return FEW_POSITIVES
-    q = t_quantile((1 + level) / 2, m - 1)
-    steepest = made_up_share(level) * sum(slope**2 for slope in ranking.steepest)
-    varies = value * (1 - value)
-    if 1 - value <= NEGLIGIBLE or error == steepest == 0:
-        return Bounds(*score_limits(value, m, q), Message("limits.positives"))
-    seen = error**2 * m / (m - 1)
-    trials = varies / (seen + steepest)
-    if as_positives and seen > 0:
-        trials = min(varies / seen, max(float(m), trials))
-    return Bounds(*score_limits(value, trials, q))
-
-
-@interval(
-    "Logit, t of the positives",
+    "Logit (shared scores: Wilson), t of the positives",
     of=Ranking,
     needs=(*EXAMPLES_ALIKE, "one_set", "its_value"),
-    source="Boyd, Eng and Page (2013), ECML; the m - 1 degrees of freedom are our own (docs/coverage.md)",
+    source="Boyd, Eng and Page (2013), ECML; the m - 1 degrees of freedom (docs/coverage.md) and the rule of shared"
+    " scores (docs/curve-areas.csv) are our own",
 )
 def ap_logit(estimate: Estimate, level: float) -> Bounds:
     """Average precision on the logit scale, mapped back: Student's t with one less than the m positives.
 
-    The variance is that of the influence values times m / (m - 1). Where the value is 1, or nothing varies: Wilson's
-    limits with n = m, and that quantile of t for z.
+    The variance V is that of the influence values times m / (m - 1). Where the value is 1, or nothing varies: Wilson's
+    limits with n = m, and that quantile of t for z. Where five examples or more share a score, on average: Wilson's
+    limits with that quantile. The trials are v (1 - v) over V + f s, of the value v; f = (z / z(95 %))^2, and s is the
+    sum of the squares of the steepest derivatives, of a positive and of a negative, at any of the scores: an example
+    may weigh much that these examples do not show. It takes away at most half of v (1 - v) / V or m, whichever is
+    smaller.
     """
     m = _positives(estimate)
     return _on_logit_scale(estimate, level, raised=m / (m - 1), df=m - 1) if m > 1 else FEW_POSITIVES
 
 
 @interval(
-    "Logit, t by the kurtosis",
+    "Logit (shared scores: Wilson), t by the kurtosis",
     of=Ranking,
     needs=(*EXAMPLES_ALIKE, "one_set", "its_value"),
     source="Boyd, Eng and Page (2013), ECML; degrees of freedom by the kurtosis: Satterthwaite (1946), Biometrics Bull"
-    " 2:110; the factor (m + 2) / (m - 1) is our own (docs/coverage.md)",
+    " 2:110; the factor (m + 2) / (m - 1) (docs/coverage.md) and the rule of shared scores (docs/curve-areas.csv) are"
+    " our own",
 )
 def pr_auc_logit(estimate: Estimate, level: float) -> Bounds:
     """Area under the precision-recall curve by trapezoids on the logit scale, mapped back: Student's t.
@@ -151,7 +98,7 @@ def pr_auc_logit(estimate: Estimate, level: float) -> Bounds:
     The variance is that of the influence values times (m + 2) / (m - 1), with m positives of n examples; the degrees of
     freedom are 2 n / (kurtosis of the influence values - 1), at most m - 1. Where the value is 1, or nothing varies:
     Wilson's limits with n = m, and the quantile of t with m - 1 for z. Of sums of scores the kurtosis is not known: the
-    degrees of freedom are m - 1.
+    degrees of freedom are m - 1. Where five examples or more share a score, on average: as of average precision.
     """
     m, n, kurtosis = _positives(estimate), estimate.sampling.n_examples, estimate.kurtosis
     if m < 2:
@@ -168,14 +115,31 @@ def _positives(estimate: Estimate) -> int:
 
 def _on_logit_scale(estimate: Estimate, level: float, *, raised: float, df: float) -> Bounds:
     """Return limits by Student's t of a mean over positives, whose variance is raised by a factor."""
-    value, error, p = estimate.value, estimate.standard_error, (1 + level) / 2
+    value, error, p, m = estimate.value, estimate.standard_error, (1 + level) / 2, _positives(estimate)
     if error is None:
         return FEW_POSITIVES
     if error == 0 or 1 - value <= NEGLIGIBLE:
-        m = _positives(estimate)
         return Bounds(*score_limits(min(value, 1.0), m, t_quantile(p, m - 1)), Message("limits.positives"))
+    if (unseen := _unseen(estimate, level)) > 0:
+        trials = _trials(value, error**2 * raised, unseen, m)
+        return Bounds(*score_limits(value, trials, t_quantile(p, m - 1)))
     half = t_quantile(p, df) * error * math.sqrt(raised) / (value * (1 - value))
     return Bounds(*logit_limits(value, half))
+
+
+def _unseen(estimate: Estimate, level: float) -> float:
+    """Return the variance that one example of each class adds where it weighs most; 0 of scores that are not shared."""
+    ranking = estimate.evidence
+    assert isinstance(ranking, Ranking)
+    if ranking.steepest is None:
+        return 0.0
+    return made_up_share(level) * sum(slope**2 for slope in ranking.steepest)
+
+
+def _trials(value: float, variance: float, unseen: float, most: float) -> float:
+    """Return the trials of a share that a variance amounts to; what is unseen takes away half of them at most."""
+    varies = value * (1 - value)
+    return max(varies / (variance + unseen), min(varies / variance, most) / 2)
 
 
 @interval(
@@ -189,7 +153,7 @@ def ap_mover(difference: Difference, level: float) -> Bounds:
 
     Less their products times the correlation of the influence values, since the examples are the same.
     """
-    return _squared_and_added(difference, level, ap_logit, ap_levels)
+    return _squared_and_added(difference, level, ap_logit)
 
 
 @interval(
@@ -203,17 +167,13 @@ def pr_auc_mover(difference: Difference, level: float) -> Bounds:
 
     Less their products times the correlation of the influence values, since the examples are the same.
     """
-    return _squared_and_added(difference, level, pr_auc_logit, pr_auc_levels)
+    return _squared_and_added(difference, level, pr_auc_logit)
 
 
-def _squared_and_added(
-    difference: Difference, level: float, of_scores: Function, of_levels: Function
-) -> Bounds:
+def _squared_and_added(difference: Difference, level: float, own: Function) -> Bounds:
     """Combine the two models' own limits, with the correlation of their influence values."""
     a, b = difference.a, difference.b
-    first, second = (
-        of_levels(side, level) if _few_levels(side) else of_scores(side, level) for side in (a, b)
-    )
+    first, second = own(a, level), own(b, level)
     if first.low is None or first.high is None or second.low is None or second.high is None:
         return Bounds(None, None, first.reason or second.reason)
     r = 0.0
@@ -224,11 +184,6 @@ def _squared_and_added(
         r = min(max(shared, -1.0), 1.0)
     limits = mover((a.value, first.low, first.high), (b.value, second.low, second.high), r)
     return Bounds(*limits)
-
-
-def _few_levels(estimate: Estimate) -> bool:
-    ranking = estimate.evidence
-    return isinstance(ranking, Ranking) and ranking.steepest is not None
 
 
 def mover(first: ValueLimits, second: ValueLimits, r: float) -> tuple[float, float]:
@@ -255,8 +210,8 @@ def partial_auc_wilson(estimate: Estimate, level: float) -> Bounds:
     u is the area as a share of what the range of false positive rates [0, c] holds, and k = c N of the N negatives are
     in that range. The m positives and those k get made-up placements 0 and 1, each with the weight 1/20; the variances
     have the factors m / (m - 1) and N / (N - 1), the degrees of freedom are Welch's of m - 1 and k, and the trials are
-    u (1 - u) over the variance. Where u is 0 or 1: min(m, k). Scores of few levels add to each class's variance f times
-    the square of its steepest derivative at any of the levels, f = (z / z(95 %))^2.
+    u (1 - u) over the variance. Where u is 0 or 1: min(m, k). Where five examples or more share a score, on average,
+    fewer: as of average precision, with min(m, k) for m.
     """
     ranking, spreads, computation = estimate.evidence, estimate.spread_by_class, estimate.metric.computation
     assert isinstance(ranking, Ranking)
@@ -267,17 +222,15 @@ def partial_auc_wilson(estimate: Estimate, level: float) -> Bounds:
     (low, high), (m, n) = estimate.range, ranking.class_sizes
     u, k = (estimate.value - low) / (high - low), computation.most_false_positives * n
     made_up = MADE_UP * (u * u + (1 - u) ** 2)
-    steepest = (0.0, 0.0) if ranking.steepest is None else ranking.steepest
-    f = made_up_share(level)
     of_positives, of_negatives = (
         (spread.squares / (high - low) ** 2 + made_up / inside**2) * size / (size - 1)
-        + f * (slope / (high - low)) ** 2
-        for spread, slope, inside, size in zip(spreads, steepest, (m, k), (m, n), strict=True)
+        for spread, inside, size in zip(spreads, (m, k), (m, n), strict=True)
     )
     variance = of_positives + of_negatives
     df = variance**2 / (of_positives**2 / (m - 1) + of_negatives**2 / max(k, 1.0))
     at_an_end = min(u, 1 - u) <= NEGLIGIBLE
-    trials = min(m, k) if at_an_end else u * (1 - u) / variance
+    unseen = _unseen(estimate, level) / (high - low) ** 2
+    trials = min(m, k) if at_an_end else _trials(u, variance, unseen, min(m, k))
     least, most = score_limits(min(max(u, 0.0), 1.0), trials, t_quantile((1 + level) / 2, df))
     return Bounds(low + (high - low) * least, low + (high - low) * most)
 
@@ -293,4 +246,4 @@ def partial_auc_mover(difference: Difference, level: float) -> Bounds:
 
     Less their products times the correlation of the influence values, since the examples are the same.
     """
-    return _squared_and_added(difference, level, partial_auc_wilson, partial_auc_wilson)
+    return _squared_and_added(difference, level, partial_auc_wilson)

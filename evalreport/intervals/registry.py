@@ -174,7 +174,6 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
             e.quantity.label is not None and isinstance(e.evidence, evidence.Ranking | evidence.PairedRanking)
         )
     ),
-    "few_levels": lambda _, e: isinstance(e.evidence, evidence.Ranking) and e.evidence.steepest is not None,
     "bounded": lambda _, e: all(map(math.isfinite, e.range)),
     "paired_share": lambda _, e: not isinstance(e, Difference) or e.shares is not None,
     "two_scores": lambda _, e: (

@@ -190,8 +190,8 @@ class Ranking:
     labels
         (n,) which examples have the higher score, where all have one of two (or the same one); else None.
     steepest
-        Scores of few levels: the largest size of the derivative by a positive and by a negative example at any of
-        them, also where there is no such example; else None.
+        Scores that examples share (``steepest_slopes``): the largest size of the derivative by a positive and by a
+        negative example at any score, also where there is no such example; else None.
     """
 
     positive: Mask

@@ -105,7 +105,7 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     area="precision_recall",
     mean_over_positives=True,
     headline=True,
-    intervals=("ap_logit", "ap_levels", *SMOOTH_INTERVALS),
+    intervals=("ap_logit", *SMOOTH_INTERVALS),
     difference_interval="ap_mover",
     undefined=Message("undefined.no_positive"),
 )
@@ -262,7 +262,7 @@ def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Fl
     derivative=_pr_auc_derivative,
     area="precision_recall",
     mean_over_positives=True,
-    intervals=("pr_auc_logit", "pr_auc_levels", *SMOOTH_INTERVALS),
+    intervals=("pr_auc_logit", *SMOOTH_INTERVALS),
     difference_interval="pr_auc_mover",
     undefined=Message("undefined.no_positive"),
     source="Davis and Goadrich (2006), ICML, on why straight lines flatter the curve; Boyd, Eng and Page (2013)",

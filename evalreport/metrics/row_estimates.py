@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.calibration.risks import Risks
 from evalreport.engine.distributions import Columns, column_totals, combined, gradient
 from evalreport.engine.parallel import mapped
-from evalreport.engine.ranks import ClassRanks, Order, RankedWeights, group_weights
+from evalreport.engine.ranks import ClassRanks, RankedWeights, group_weights, steepest_slopes
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import (
     EffectiveProportion,
@@ -186,28 +186,13 @@ def _of_ranks(
                 predictions, key, _why_undefined(metric.scale.undefined, values, data.layout)
             )
             continue
-        slopes, of_levels = None, evidence
-        if computation.derivative is not None and isinstance(evidence, Ranking):
-            by_class = computation.derivative(groups[0].positives, groups[0].negatives)
-            slopes = orders[0].by_example(*by_class)
-            if _few_levels(orders[0]):
-                of_positives, of_negatives = (float(np.abs(slopes_there).max()) for slopes_there in by_class)
-                of_levels = replace(evidence, steepest=(of_positives, of_negatives))
-        elif computation.derivative is not None:
+        slopes, of_value = None, evidence
+        if computation.derivative is not None:
             slopes = _rank_slopes(computation.derivative, data, model, groups, values)
-        estimates[key] = _estimate(predictions, data, key, value, slopes, of_levels)
+            if isinstance(evidence, Ranking):
+                of_value = replace(evidence, steepest=steepest_slopes(computation.derivative, groups[0]))
+        estimates[key] = _estimate(predictions, data, key, value, slopes, of_value)
     return estimates
-
-
-MOST_LEVELS = 20
-"""At most so many distinct scores are few levels, ..."""
-LEAST_OF_A_LEVEL = 5
-"""... where so many examples or more share one, on average."""
-
-
-def _few_levels(order: Order) -> bool:
-    levels = len(order.starts)
-    return levels <= MOST_LEVELS and LEAST_OF_A_LEVEL * levels <= len(order.rows)
 
 
 def _rank_slopes(
@@ -219,6 +204,8 @@ def _rank_slopes(
 ) -> Floats:
     """Return the derivative (n,) of the mean over those parts in which the value is defined."""
     orders, defined = data.orders[model], ~np.isnan(values)
+    if len(orders) == 1:
+        return orders[0].by_example(*derivative_of(groups[0].positives, groups[0].negatives))
     slopes = np.zeros(data.units.n)
     for rows, order, group, holds in zip(data.layout.ranked.rows(), orders, groups, defined, strict=True):
         if holds:

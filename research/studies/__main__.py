@@ -75,7 +75,7 @@ STUDIES: Mapping[str, Table] = {
     ),
     "curve-areas": Table(
         "curve_areas", "curve-areas.csv",
-        ("kind", "metric", "levels", "shape", "first", "second", "correlation", "prevalence", "n"), 2000, 73019
+        ("kind", "metric", "levels", "shape", "first", "second", "correlation", "prevalence", "n"), 8000, 81187
     ),
     "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 1000, 71204),
 }  # fmt: skip

@@ -1,9 +1,10 @@
 """How often intervals of areas under precision-recall and ROC curves hold; docs/curve-areas.csv.
 
-Run by ``make study-curve-areas``, a minute on one core. Scores of each class are normal, and those of the positives
-higher by the separation; the two models' scores are correlated within a class. Levels cut them: at quantiles that
-are evenly spaced, or with ever fewer examples towards the highest level (``rare``). Examples are positive with the
-prevalence; data sets with fewer than two of a class are left out. The rules of ``evalreport.intervals.rankings`` are
+Run by ``make study-curve-areas``, ten minutes on one core. Scores of each class are normal, and those of the
+positives higher by the separation; the two models' scores are correlated within a class. Levels cut them: at quantiles
+that are evenly spaced, with ever fewer examples towards the highest level (``rare``), or where the first model's
+probability rounds to another value (``rounded``). Examples are positive with the prevalence; data sets with fewer than
+two of a class are left out. The rules of ``evalreport.intervals.rankings`` are
 written for many data sets at once; ``tests/research/test_curve_areas.py`` compares them with the program.
 """
 
@@ -16,18 +17,23 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from evalreport.predictions.arrays import Floats, Mask
+from research.studies import tables
 from research.studies.harness import Run
 
 LEVELS = (3, 4, 6, 11)
-SEPARATIONS = (0.2, 1.2, 3.5)
-PREVALENCES = (0.05, 0.2, 0.5)
-SIZES = (50, 200, 2000)
+SEPARATIONS = (0.2, 1.2, 2.3, 3.5)
+PREVALENCES = (0.02, 0.05, 0.2, 0.5)
+SIZES = (50, 200, 1000)
 LOWER = 0.6
 """By how much the second model's separation is lower where the first one's is neither tiny nor large."""
+ROUNDED = (21, 101)
+"""Values of probabilities that are rounded to multiples of 0.05 and of 0.01."""
+FAR = (2.3, 3.5, 5.0)
+"""Separations where probabilities are rounded: average precision up to 0.9998."""
 LEVEL = 0.95
 VALUE = 0.6
 """Average precision of the first model whose scores have no ties."""
-FEWEST = 5
+FEWEST = 2.5
 """Positives that are expected, at least."""
 MOST_FALSE_POSITIVES = 0.1
 MADE_UP = 1 / 20
@@ -53,6 +59,9 @@ class Population:
     def cuts(self) -> Floats:
         """Scores at which a level ends."""
         k = np.arange(1, self.levels)
+        if self.shape == "rounded":
+            halfway = special.logit((k - 0.5) / (self.levels - 1)) - special.logit(self.prevalence)
+            return np.asarray(halfway / self.first + self.first / 2)
         below = k / self.levels if self.shape == "even" else 1 - 0.6 * 0.35 ** (k - 1)
         return np.asarray(stats.norm.ppf(below) + self.first / 4)
 
@@ -68,6 +77,12 @@ def populations() -> Iterator[Population]:
                     shape, correlation = ("even", "rare")[(i + j + k + m) % 2], (0.5, 0.95)[(i + m) % 2]
                     second = separation - LOWER * (j == 1)
                     yield Population(levels, shape, separation, second, correlation, prevalence, n)
+    for levels in ROUNDED:
+        for separation in FAR:
+            for prevalence in (0.2, 0.5):
+                for n in (200, 1000):
+                    if n >= 5 * levels:
+                        yield Population(levels, "rounded", separation, separation, 0.8, prevalence, n)
     for n in (100, 300, 1000):
         for prevalence in (0.1, 0.2, 0.3):
             first, lower = (separation_of(value, prevalence) for value in (VALUE, VALUE - 0.1))
@@ -152,6 +167,8 @@ class Model:
         (2, sets) sums of squared derivatives of the positives and of the negatives.
     steepest
         (2, sets) the largest derivative at any level; 0 without ties.
+    kurtosis
+        (sets,) that of the examples' derivatives.
     slopes
         (2, sets, levels) the derivatives by a positive and by a negative of each level; without ties (sets, n) those of
         each example.
@@ -160,13 +177,8 @@ class Model:
     value: Floats
     squares: Floats
     steepest: Floats
+    kurtosis: Floats
     slopes: Floats
-
-    @property
-    def kurtosis(self) -> Floats:
-        """(sets,) that of the derivatives, without ties."""
-        fourth = self.slopes.shape[-1] * (self.slopes**4).sum(axis=-1)
-        return np.asarray(fourth / np.maximum(self.squares.sum(axis=0), 1e-300) ** 2)
 
 
 def model_of_levels(metric: str, counts: Floats) -> Model:
@@ -179,7 +191,9 @@ def model_of_levels(metric: str, counts: Floats) -> Model:
             slopes[which, :, level] = function(moved[0], moved[1]).imag / step
     occurs = counts.sum(axis=0) > 0
     steepest = np.abs(np.where(occurs, slopes, 0)).max(axis=2)
-    return Model(function(counts[0], counts[1]), (counts * slopes**2).sum(axis=2), steepest, slopes)
+    squares, fourth = (counts * slopes**2).sum(axis=2), (counts * slopes**4).sum(axis=(0, 2))
+    kurtosis = counts.sum(axis=(0, 2)) * fourth / np.maximum(squares.sum(axis=0), 1e-100) ** 2
+    return Model(function(counts[0], counts[1]), squares, steepest, kurtosis, slopes)
 
 
 def model_of_scores(metric: str, positive: Mask, score: Floats) -> Model:
@@ -203,7 +217,8 @@ def model_of_scores(metric: str, positive: Mask, score: Floats) -> Model:
     slopes = np.empty_like(ranked)
     np.put_along_axis(slopes, order, ranked, axis=1)
     squares = np.array([np.where(of_class, slopes, 0) ** 2 for of_class in (positive, ~positive)]).sum(axis=2)
-    return Model(value[:, 0], squares, np.zeros((2, sets)), slopes)
+    kurtosis = n * (slopes**4).sum(axis=1) / np.maximum(squares.sum(axis=0), 1e-100) ** 2
+    return Model(value[:, 0], squares, np.zeros((2, sets)), kurtosis, slopes)
 
 
 # --- the rules ------------------------------------------------------------------------------------------------------
@@ -216,39 +231,39 @@ def wilson(value: Floats, trials: Floats, q: Floats) -> Limits:
     return centre - half, centre + half
 
 
-def of_value(metric: str, model: Model, m: Floats, n: int, *, few_levels: bool) -> Limits:
-    """Return the limits of one model's value: of m positives among n examples."""
-    value, steepest, p = model.value, (model.steepest**2).sum(axis=0), (1 + LEVEL) / 2
+def of_value(metric: str, model: Model, m: Floats, n: int, *, shared: bool) -> Limits:
+    """Return the limits of one model's value: of m positives among n examples, whose scores may be shared."""
+    value, unseen, p = model.value, (model.steepest**2).sum(axis=0), (1 + LEVEL) / 2
     at_an_end = np.minimum(value, 1 - value) <= 1e-12
     varies = np.where(at_an_end, 0.25, value * (1 - value))
     if metric == "partial_auc":
         inside = MOST_FALSE_POSITIVES * (n - m)
         made_up = MADE_UP * (value**2 + (1 - value) ** 2)
         parts = [
-            (squares + made_up / within**2) * size / (size - 1) + slope**2
-            for squares, slope, within, size in zip(
-                model.squares, model.steepest, (m, inside), (m, n - m), strict=True
-            )
+            (squares + made_up / within**2) * size / (size - 1)
+            for squares, within, size in zip(model.squares, (m, inside), (m, n - m), strict=True)
         ]
-        variance = parts[0] + parts[1]
+        variance, most = parts[0] + parts[1], np.minimum(m, inside)
         df = variance**2 / (parts[0] ** 2 / (m - 1) + parts[1] ** 2 / np.maximum(inside, 1))
-        trials = np.where(at_an_end, np.minimum(m, inside), varies / variance)
-        return wilson(np.clip(value, 0, 1), trials, stats.t.ppf(p, df))
-    seen, q = model.squares.sum(axis=0), stats.t.ppf(p, m - 1)
-    if few_levels:
-        seen = np.maximum(seen * m / (m - 1), 1e-300)
-        trials = varies / (seen + steepest)
-        if metric == "average_precision":
-            trials = np.minimum(varies / seen, np.maximum(m, trials))
-        return wilson(np.minimum(value, 1), np.where(at_an_end, m, trials), q)
-    raised, df = m / (m - 1), m - 1
+        found = np.where(at_an_end, most, trials(varies, variance, unseen, most))
+        return wilson(np.clip(value, 0, 1), found, stats.t.ppf(p, df))
+    seen, raised, q, df = model.squares.sum(axis=0), m / (m - 1), stats.t.ppf(p, m - 1), m - 1
     if metric == "pr_auc":
         raised = (m + 2) / (m - 1)
         df = np.minimum(df, 2 * n / np.maximum(model.kurtosis - 1, 1e-9))
+    at_an_end |= seen == 0
+    if shared:
+        found = trials(varies, np.maximum(seen * raised, 1e-300), unseen, m)
+        return wilson(np.minimum(value, 1), np.where(at_an_end, m, found), q)
     half = stats.t.ppf(p, df) * np.sqrt(seen * raised) / varies
     low, high = (special.expit(special.logit(np.where(at_an_end, 0.5, value)) + s * half) for s in (-1, 1))
     at_one = wilson(np.minimum(value, 1), m, q)
     return np.where(at_an_end, at_one[0], low), np.where(at_an_end, at_one[1], high)
+
+
+def trials(varies: Floats, variance: Floats, unseen: Floats, most: Floats) -> Floats:
+    """Return the trials that a variance amounts to; what is unseen takes away half of them at most."""
+    return np.maximum(varies / (variance + unseen), np.minimum(varies / variance, most) / 2)
 
 
 def of_difference(
@@ -277,6 +292,8 @@ def of_difference(
 
 def drawn_cells(population: Population, generator: np.random.Generator, sets: int) -> Floats:
     """Draw data sets of few levels: counts (2, sets, levels, levels) of positives and negatives, best level first."""
+    if population.shape == "rounded":
+        return binned(population, *drawn_scores(population, generator, sets))
     ends, r = np.concatenate([[-12.0], population.cuts, [12.0]]), population.correlation
     grid = np.stack(np.meshgrid(ends, ends, indexing="ij"), axis=-1)
     shares = []
@@ -290,6 +307,15 @@ def drawn_cells(population: Population, generator: np.random.Generator, sets: in
     drawn = generator.multinomial(population.n, (chances / chances.sum()).ravel(), size=sets)
     cells = np.moveaxis(drawn.reshape(sets, *chances.shape), 1, 0).astype(np.float64)
     return np.asarray(cells[:, (cells.sum(axis=(2, 3)) >= 2).all(axis=0)])
+
+
+def binned(population: Population, positive: Mask, scores: tuple[Floats, Floats]) -> Floats:
+    """Count examples (2, sets, levels, levels) by class and both models' levels, best level first."""
+    levels = population.levels
+    first, second = (levels - 1 - np.searchsorted(population.cuts, score) for score in scores)
+    place = ((np.arange(len(positive))[:, None] * 2 + ~positive) * levels + first) * levels + second
+    counts = np.bincount(place.ravel(), minlength=2 * len(positive) * levels**2)
+    return np.moveaxis(counts.reshape(-1, 2, levels, levels), 1, 0).astype(np.float64)
 
 
 def drawn_scores(
@@ -309,7 +335,7 @@ def limits_of_cells(metric: str, cells: Floats) -> tuple[Limits, Limits]:
     """Return the limits of the first model's value, and of the difference, of counts by both models' levels."""
     m, n = cells[0].sum(axis=(1, 2)), int(cells[:, 0].sum())
     models = model_of_levels(metric, cells.sum(axis=3)), model_of_levels(metric, cells.sum(axis=2))
-    first, second = (of_value(metric, model, m, n, few_levels=True) for model in models)
+    first, second = (of_value(metric, model, m, n, shared=True) for model in models)
     return first, of_difference(models, (first, second), cells)
 
 
@@ -317,7 +343,7 @@ def limits_of_scores(metric: str, positive: Mask, scores: tuple[Floats, Floats])
     """Return the limits of the first model's value, and of the difference, of scores without ties."""
     m, n = positive.sum(axis=1).astype(np.float64), positive.shape[1]
     models = model_of_scores(metric, positive, scores[0]), model_of_scores(metric, positive, scores[1])
-    first, second = (of_value(metric, model, m, n, few_levels=False) for model in models)
+    first, second = (of_value(metric, model, m, n, shared=False) for model in models)
     return first, of_difference(models, (first, second))
 
 
@@ -366,3 +392,26 @@ def limit(outcomes: Mask, *, high: bool) -> float:
     """Return Clopper and Pearson's limit of a share, 99 % on one side."""
     both = stats.binomtest(int(outcomes.sum()), len(outcomes)).proportion_ci(0.98)
     return float(both.high if high else both.low)
+
+
+@tables.view("curve_areas.by_levels")
+def by_levels() -> tables.Rows:
+    """Return by kind, metric and number of levels how often limits hold in the cells, and where least."""
+    cells: dict[tuple[str, str, str], list[tables.Row]] = {}
+    for row in tables.read(tables.DOCS / "curve-areas.csv"):
+        levels = "none shared" if row["levels"] == "0" else row["levels"]
+        cells.setdefault((row["kind"], row["metric"], levels), []).append(row)
+    found = []
+    for (kind, metric, levels), rows_of in cells.items():
+        ordered = sorted(rows_of, key=lambda row: float(row["held"]))
+        least, sizes = ordered[0], [row["decided"] for row in rows_of if row["decided"]]
+        found.append(
+            {
+                "of": kind, "metric": metric, "levels": levels, "cells": str(len(ordered)),
+                "least": least["held"], "at least": least["lower"], "median": ordered[len(ordered) // 2]["held"],
+                "most": ordered[-1]["held"],
+                "least at": f"separation {least['first']}, prevalence {least['prevalence']}, n = {least['n']}",
+                "equal models decided": max(sizes, key=float) if sizes else "",
+            }
+        )  # fmt: skip
+    return found

@@ -16,6 +16,7 @@ from evalreport.intervals import limits, recommended
 from evalreport.intervals.rankings import mover
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import Ranking
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
@@ -207,14 +208,15 @@ def by_hand(true: Any, score: Any, quantity: Quantity) -> tuple[float, float, fl
     """Value, limits at 95 % and derivatives; partial AUC as a share of its range."""
     x, z = areas(true, score, np.ones(len(true)))[quantity], influence(true, score, quantity)
     m, n = int(true.sum()), len(true)
-    few_levels = len(np.unique(score)) <= 20 and 5 * len(np.unique(score)) <= n
-    slopes = steepest(true, score, quantity) if few_levels else [0.0, 0.0]
-    if quantity != PARTIAL and few_levels:
-        seen = (z**2).sum() * m / (m - 1)
-        trials = x * (1 - x) / (seen + slopes[0] ** 2 + slopes[1] ** 2)
-        if quantity == AP:
-            trials = min(x * (1 - x) / seen, max(m, trials))
-        return x, *wilson(x, trials, stats.t.ppf(0.975, m - 1)), z
+    shared = 5 * len(np.unique(score)) <= n
+    unseen = sum(slope**2 for slope in steepest(true, score, quantity)) if shared else 0.0
+
+    def trials(variance: float, most: float) -> float:
+        return max(x * (1 - x) / (variance + unseen), min(x * (1 - x) / variance, most) / 2)
+
+    if quantity != PARTIAL and shared:
+        raised = (m + (2 if quantity == PR else 0)) / (m - 1)
+        return x, *wilson(x, trials((z**2).sum() * raised, m), stats.t.ppf(0.975, m - 1)), z
     if quantity == AP:
         error = math.sqrt((z**2).sum() * m / (m - 1)) / (x * (1 - x))
         q = stats.t.ppf(0.975, m - 1)
@@ -228,11 +230,11 @@ def by_hand(true: Any, score: Any, quantity: Quantity) -> tuple[float, float, fl
         return x, low, high, z
     k, made_up = (n - m) / 10, (x**2 + (1 - x) ** 2) / 20
     parts = [
-        ((z[true] ** 2).sum() + made_up / m**2) * m / (m - 1) + slopes[0] ** 2,
-        ((z[~true] ** 2).sum() + made_up / k**2) * (n - m) / (n - m - 1) + slopes[1] ** 2,
+        ((z[true] ** 2).sum() + made_up / m**2) * m / (m - 1),
+        ((z[~true] ** 2).sum() + made_up / k**2) * (n - m) / (n - m - 1),
     ]
     q = stats.t.ppf(0.975, sum(parts) ** 2 / (parts[0] ** 2 / (m - 1) + parts[1] ** 2 / max(k, 1)))
-    return x, *wilson(x, x * (1 - x) / sum(parts), q), z
+    return x, *wilson(x, trials(sum(parts), min(m, k)), q), z
 
 
 @pytest.mark.parametrize("quantity", [AP, PR, PARTIAL])
@@ -249,14 +251,10 @@ def test_areas_under_parts_are_the_formulas_by_numpy(
     r = (z * w).sum() / math.sqrt((z**2).sum() * (w**2).sum())
     below = math.sqrt((x - low_x) ** 2 + (high_y - y) ** 2 - 2 * r * (x - low_x) * (high_y - y))
     above = math.sqrt((high_x - x) ** 2 + (y - low_y) ** 2 - 2 * r * (high_x - x) * (y - low_y))
-    leaders = {
-        AP: ("ap_logit", "ap_levels"),
-        PR: ("pr_auc_logit", "pr_auc_levels"),
-        PARTIAL: ("partial_auc_wilson", "partial_auc_wilson"),
-    }
+    leaders = {AP: "ap_logit", PR: "pr_auc_logit", PARTIAL: "partial_auc_wilson"}
     least = (1 - 0.1 / 1.9) / 2
     start, unit = (least, 1 - least) if quantity == PARTIAL else (0.0, 1.0)
-    value = limits(estimate_of(true, quantity, a), leaders[quantity][decimals == 0], 0.95)
+    value = limits(estimate_of(true, quantity, a), leaders[quantity], 0.95)
     assert recommended(estimate_of(true, quantity, a)) == value.method
     found = leading_limits(estimate_of(true, quantity, a, b))
     assert (value.low, value.high) == pytest.approx((start + unit * low_x, start + unit * high_x), rel=1e-6)
@@ -281,26 +279,26 @@ def test_a_perfect_start_of_the_curve_has_wilson_s_limits(
 
 
 def test_a_nearly_perfect_ranking_of_five_levels_by_hand() -> None:
-    """One of 50 negatives among the 10 positives of the second level, none among the 40 of the first: 50 trials.
+    """One of 50 negatives among the 10 positives of the second level, none among the 40 of the first: 25 trials.
 
     AP = 0.8 + 0.2 x 50/51. The influence values alone leave some 250 trials, and a negative at the highest level fewer
-    than 50.
+    than half of the 50 that there are positives.
     """
     true = np.repeat([1, 0], [50, 50])
     score = np.repeat([5.0, 4.0, 4.0, 3.0, 2.0, 1.0], [40, 10, 1, 10, 10, 29])
     value = 0.8 + 0.2 * 50 / 51
     found = leading_limits(estimate_of(true, AP, score))
     assert found["estimate"] == pytest.approx(value)
-    assert (found["low"], found["high"]) == pytest.approx(wilson(value, 50, stats.t.ppf(0.975, 49)))
+    assert (found["low"], found["high"]) == pytest.approx(wilson(value, 25, stats.t.ppf(0.975, 49)))
 
 
-def test_few_levels_are_twenty_shared_by_five_each() -> None:
-    """Twenty-one scores, or fewer than five examples for each, have the rule of other scores."""
+def test_scores_are_shared_where_five_examples_have_each_on_average() -> None:
+    """With one score more, or one example less, the rule of other scores holds."""
     rng = np.random.default_rng(11)
-    for levels, n, name in ((20, 100, "ap_levels"), (21, 200, "ap_logit"), (20, 99, "ap_logit")):
-        true = np.tile([1, 0, 0], n)[:n]
-        score = rng.permutation(np.arange(n) % levels)
-        assert recommended(estimate_of(true, AP, score)) == name
+    for levels, n, shared in ((20, 100, True), (20, 99, False), (100, 500, True), (101, 500, False)):
+        estimate = estimate_of(np.tile([1, 0, 0], n)[:n], AP, rng.permutation(np.arange(n) % levels))
+        assert isinstance(estimate.evidence, Ranking)
+        assert (estimate.evidence.steepest is not None) == shared
 
 
 def test_areas_of_parts_lead_on_plain_rows_alone() -> None:

@@ -139,11 +139,6 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
     of_many |= {"unit_wilson", "unit_log", "unit_plus", "trials_wilson"}  # docs/kinds.csv
     of_clusters = {(row["metric"], int(row["clusters"])) for row in tables.read(DOCS / "few-clusters.csv")}
     assert {("rmse", 3), ("rmse", 10), ("mse", 3), ("mse", 10)} <= of_clusters
-    of_many |= {"ap_levels", "pr_auc_levels"}  # docs/curve-areas.csv
-    of_levels = {
-        (row["kind"], int(row["n"])) for row in tables.read(DOCS / "curve-areas.csv") if row["levels"] != "0"
-    }
-    assert {(kind, size) for kind in ("value", "difference") for size in (50, 2000)} <= of_levels
     of_many |= {"classes_logit", "classes_t"}  # docs/class-areas.csv
     of_rare = {(row["kind"], int(row["rarest"])) for row in tables.read(DOCS / "class-areas.csv")}
     assert {(kind, size) for kind in ("value", "difference") for size in (3, 20)} <= of_rare
