@@ -74,10 +74,13 @@ def test_the_rules_without_ties_are_the_program_s(metric: str) -> None:
 
 
 def test_the_table_keeps_the_promises() -> None:
-    """No cell's upper limit is below 93 %, and equal models are decided in 6 % or less; about 2,000 sets a cell."""
+    """Every cell is held in 93 % or more, equal models are decided in 6 % or less; 8,000 sets but for rare classes.
+
+    One-sided 99 % limits of the shares are above 93 % but for the partial area, which allows Monte Carlo error.
+    """
     rows = tables.read(TABLE)
     assert {row["levels"] for row in rows} == {"0", "3", "4", "6", "11", "21", "101"}
-    shared = [row for row in rows if row["levels"] != "0"]
-    assert min(float(row["upper"]) for row in shared) >= 0.93
-    assert min(float(row["held"]) for row in shared if row["levels"] in "346") >= 0.93
+    assert min(float(row["held"]) for row in rows) >= 0.93
+    assert min(float(row["lower"]) for row in rows if row["metric"] != "partial_auc") >= 0.93
     assert max(float(row["decided"]) for row in rows if row["decided"]) <= 0.06
+    assert min(int(row["sets"]) for row in rows) >= 4000
