@@ -114,7 +114,7 @@ def test_a_night_with_less_than_half_of_the_usual_rows_is_said(history):
     found, _, _ = audited(history, night(GOOD, 90, first=70_000))
     row = answer(found, "examples")
     assert (row.alarm, row.effect_size) == (True, pytest.approx(0.45))
-    assert row.text == "90 rows, 200 usually: fewer than half"
+    assert row.text == "90, usually 200: fewer than half"
 
 
 def test_on_the_same_examples_labels_are_not_asked_and_scores_in_pairs(history):
