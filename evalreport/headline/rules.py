@@ -535,10 +535,12 @@ def _then(facts: Facts, model: str | None) -> Message | None:
 def data_too(facts: Facts, lead: Lead) -> Message | None:
     """Say that the data changed as well; beside lost rows, where the model in service stands."""
     if lead.code in ("alarm", "lower", "higher", "gate_failed", "no_alarm"):
-        counted = lead.code == "gate_failed" and split(str(lead.more.get("gate", "")))[0] == "n"
+        asked = split(str(lead.more.get("gate", "")))[0] if lead.code == "gate_failed" else ""
+        counted = asked == "n"
         fact = _data_fact(facts, rows=not counted) if facts.is_audit else None
         if fact is not None:
-            return Message("headline.data_too", fact=fact)
+            # Beside a gate that counts such changes it is what the gate counted.
+            return fact if asked == "drifts" else Message("headline.data_too", fact=fact)
         if counted and facts.is_audit:
             return _no_alarm_on(facts)
     if lead.code == "alarm" and lead.first is not None and lead.first not in facts.in_service:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -160,6 +162,10 @@ def test_a_third_class_is_found_though_the_task_became_another(history):
     assert answer(found, "classes").alarm
     assert gate_of(found)[0] == "undecided"
     assert gate_of(found, 1)[0] == "fail"
+    assert re.search(
+        r"there are \d alarms about the data, needs ≤ 0; true labels: 10\.0 % are “z”, 0\.0 % were",
+        str(found.results.headline.text),
+    )
 
 
 def test_another_kind_of_truth_is_said_aloud(history):

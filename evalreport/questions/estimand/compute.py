@@ -27,7 +27,9 @@ def estimand(run: Run) -> EstimandLists:
             fixed=Message("estimand.settings" if _is_retrained(run) else "estimand.fitted"),
             varies=_varies(run),
             missing=_missing(run),
-            family=Message(f"estimand.family.{key}", n=family, metric=_primary_words(run), correction=correction),
+            family=Message(
+                f"estimand.family.{key}", n=family, metric=_primary_words(run), correction=correction
+            ),
             declared=Message("estimand.declared" if options.criteria else "estimand.exploratory"),
         )
     )

@@ -441,7 +441,11 @@ def describe_distributions(view: View) -> Tables | None:
         (),
         figures=(
             _of_one(
-                view, "predicted-true", title, predicted_true, values,
+                view,
+                "predicted-true",
+                title,
+                predicted_true,
+                values,
                 about=named("distributions.title", "predicted-true"),
             ),
             _of_one(
