@@ -42,10 +42,11 @@ test: check ## set up, then every quick test (ten thousand, in minutes) and the 
 
 test-system: env ## a real browser, PDF tools, a Dask cluster, killed processes, the documentation followed in a shell
 	@scripts/debian-packages.sh system
-	$(BIN)/python -m pytest $(SYSTEM) -m "system and not machines" --numprocesses $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest $(SYSTEM) -m "system and not slow and not machines" --numprocesses $(JOBS) --dist loadfile
 
-test-slow: env ## tests that take a second or more each, and a hundred draws for each test of drawn data
-	$(BIN)/python -m pytest $(SLOW) -m "(slow or hypothesis) and not system" --hypothesis-profile thorough \
+test-slow: env ## tests that take a second or more each, of the system half a minute, and a hundred draws of drawn data
+	@scripts/debian-packages.sh system
+	$(BIN)/python -m pytest $(SLOW) -m "not machines and (slow or hypothesis and not system)" --hypothesis-profile thorough \
 	    --numprocesses $(JOBS) --dist worksteal
 
 test-machines: env .cache/spark/.installed .cache/s3/.installed .cache/mlflow/.installed ## the tests that set up a bare Debian, the action, Spark, an S3 server

@@ -9,11 +9,11 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, cast
 from urllib.parse import quote
 
 from evalreport import numbers
@@ -191,36 +191,32 @@ def _timeline(
     return Timeline(series, metric, level, tuple(audits), tuple(t for t in tracks if t.looks))
 
 
-@dataclass(frozen=True, slots=True)
-class _Gate:
+class _Gate(TypedDict):
     gate: str
     outcome: Literal["pass", "fail", "undecided"]
     text: Text
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(TypedDict):
     question: str
     about: str
     alarm: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Warning:
+class _Warning(TypedDict):
     code: str
     text: Text
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(TypedDict):
     """The parts of a results.json that the page shows, for the check of their types."""
 
     options: JsonObject
     models: tuple[str, ...]
     classes: tuple[str, ...]
-    gates: tuple[_Gate, ...] = ()
-    audit: tuple[_Answer, ...] = ()
-    warnings: tuple[_Warning, ...] = ()
+    gates: NotRequired[tuple[_Gate, ...]]
+    audit: NotRequired[tuple[_Answer, ...]]
+    warnings: NotRequired[tuple[_Warning, ...]]
 
 
 def _kept(data: bytes, name: str, reader: DuckDBPyConnection) -> JsonObject:
@@ -259,7 +255,7 @@ def _parts(data: bytes, reader: DuckDBPyConnection) -> JsonObject:
     """
     import duckdb
 
-    names = [entry.name for entry in fields(_Shown)]
+    names = list(_Shown.__annotations__)
     paths = [f"$.{name}" for name in names]
     try:
         ((found,),) = reader.execute("SELECT json_extract(?::VARCHAR, ?)", [data.decode(), paths]).fetchall()

@@ -88,13 +88,7 @@ def label_pairs(quantity: Quantity, predictions: Predictions, cells: Cells) -> L
 
 
 def paired_trials(quantity: Quantity, predictions: Predictions, cells: Cells) -> PairedTrials | None:
-    """Count the trials of a share of one class, of F1 (its Jaccard index) or of what accuracy decides; None for others.
-
-    Parameters
-    ----------
-    cells
-        Distinct combinations of the truth and the two models' labels.
-    """
+    """Count trials of a share of one class, of F1 (its Jaccard index) or of what accuracy decides; None for others."""
     computation = definition(quantity).computation
     if not isinstance(computation, ClassCounts):
         return None
@@ -161,13 +155,7 @@ def _outcomes(quantity: Quantity, predictions: Predictions, cells: Cells) -> Cod
 
 
 def paired_recalls(quantity: Quantity, predictions: Predictions, cells: Cells) -> PairedRecalls | None:
-    """Count by class where equal values mean equal means of the class recalls; None for other quantities.
-
-    Parameters
-    ----------
-    cells
-        Distinct combinations of the truth and the two models' labels.
-    """
+    """Count by class where equal values mean equal means of the class recalls; None for other quantities."""
     computation = definition(quantity).computation
     if not isinstance(computation, ClassCounts | Margins):
         return None

@@ -36,7 +36,7 @@ from evalreport.metrics.sample import Sample
 from evalreport.metrics.views import view
 from evalreport.options import Options
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.metrics import Interval
+from evalreport.schema.metrics import Interval, limit_fields
 from evalreport.texts import Message, Text, parts
 
 DRAWS_IN_TAIL = 40
@@ -439,8 +439,7 @@ def _record(comparison: Comparison, test: str, options: Options, *, leading: boo
         **outcome.fields,
         difference=None if pair is None else tested_difference(pair, test),
         level=options.confidence,
-        low=None if interval is None else interval.low,
-        high=None if interval is None else interval.high,
+        **limit_fields(interval),
         interval_method=None if interval is None else interval.method,
         recommended=leading,
         caution=parts(EXPLORATORY, known) if known else EXPLORATORY,
@@ -459,12 +458,10 @@ def _untested(comparison: Comparison, options: Options) -> ComparisonRecord:
         b=comparison.b,
         **comparison.quantity.fields,
         test=None,
-        statistic=None,
-        p_value=None,
+        **Outcome(None, None).fields,
         difference=None if pair is None else described_difference(pair.difference),
         level=options.confidence,
-        low=None if interval is None else interval.low,
-        high=None if interval is None else interval.high,
+        **limit_fields(interval),
         interval_method=None if interval is None or interval.low is None else interval.method,
         recommended=False,
         reason=definition(comparison.quantity).untested if pair is not None else comparison.reason,

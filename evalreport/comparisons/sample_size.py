@@ -248,23 +248,15 @@ def _normal_size(difference: float, null: float, alternative: float, alpha: floa
 # --- two models on the same examples --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Discordance:
-    """Shares of examples on which exactly one of two models is right, given their accuracies."""
+def discordance_of(first: float, second: float) -> tuple[float, float, float]:
+    """Return the shares of examples on which exactly one of two models is right, given their accuracies.
 
-    least: float
-    independent: float
-    most: float
-
-
-def discordance_of(first: float, second: float) -> Discordance:
-    """Return the shares that two accuracies allow: errors nested, independent, or as disjoint as possible.
-
+    They are the least (errors nested), that of independent errors, and the most (errors as disjoint as possible).
     Models that learned from the same data err on the same hard examples: the truth lies between the first two.
     """
     least = abs(first - second)
     independent = first * (1 - second) + second * (1 - first)
-    return Discordance(least, independent, min(first + second, 2 - first - second))
+    return least, independent, min(first + second, 2 - first - second)
 
 
 def examples_for_paired_accuracies(difference: float, discordance: float, alpha: float, power: float) -> int:

@@ -557,12 +557,11 @@ def _discordances(accuracy: Accuracy, difference: float) -> Iterator[tuple[Messa
     if accuracy.expected:
         first = accuracy.expected[0]
         second = accuracy.expected[1] if len(accuracy.expected) > 1 else _proportion(first - difference)
-        shares = sample_size.discordance_of(first, second)
-        half = (shares.least + shares.independent) / 2
+        least, independent, most = sample_size.discordance_of(first, second)
         for key, share in (
-            ("plan_if.half_separate", half),
-            ("plan_if.independent", shares.independent),
-            ("plan_if.separate", shares.most),
+            ("plan_if.half_separate", (least + independent) / 2),
+            ("plan_if.independent", independent),
+            ("plan_if.separate", most),
         ):
             yield Message(key, a=first, b=second, share=share), share
         return

@@ -27,7 +27,7 @@ from evalreport.questions.looks.records import LookRecord
 from evalreport.questions.thresholds.records import DominanceRecord
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import CUT, DetectableRecord, Verdict, VerdictRecord
-from evalreport.schema.metrics import COMPANIONS, Interval
+from evalreport.schema.metrics import COMPANIONS, Interval, limit_fields
 from evalreport.texts import Message, Text, sentences, shortened
 
 MOST_RATES = 3
@@ -137,8 +137,7 @@ def verdict(
         metric=c.quantity.spelled,
         verdict=kind,
         level=options.confidence if limits is None else limits.level,
-        low=None if limits is None else limits.low,
-        high=None if limits is None else limits.high,
+        **limit_fields(limits),
         method=None if limits is None or limits.low is None else limits.method,
         text=text,
         detectable=detectable if kind == "undecided" else None,

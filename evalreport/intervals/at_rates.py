@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from evalreport.intervals.proportions import quantile, score_limits, tango_limits, wilson_limits
-from evalreport.intervals.registry import Bounds, interval
+from evalreport.intervals.registry import Bounds, evidence_of, interval
 from evalreport.metrics.at_rates import cumulative_groups, hits_at
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
@@ -97,8 +97,7 @@ SCANS = "Scans of both models, combined"
 )
 def net_benefit_mover(estimate: Estimate, level: float) -> Bounds:
     """Net benefit from Wilson's intervals of its two shares, which exclude each other, squared and added."""
-    scores = estimate.evidence
-    assert isinstance(scores, Scores)
+    scores = evidence_of(estimate, Scores)
     flagged = scores.score >= scores.at
     tp, fp = float((flagged & (scores.y == 1)).sum()), float((flagged & (scores.y == 0)).sum())
     return Bounds(*benefit_limits(tp, fp, len(scores.y), scores.at, level))
@@ -112,8 +111,7 @@ def net_benefit_mover(estimate: Estimate, level: float) -> Bounds:
 )
 def net_benefit_tango(difference: Difference, level: float) -> Bounds:
     """Difference of two net benefits from Tango's intervals among positives and negatives, squared and added."""
-    pair = difference.evidence
-    assert isinstance(pair, PairedScores)
+    pair = evidence_of(difference, PairedScores)
     a, b = (side.score >= side.at for side in (pair.a, pair.b))
     counts = called_apart(a, b, pair.a.y == 1)
     return Bounds(*benefit_difference_limits(*counts, len(a), pair.a.at, level))
@@ -173,8 +171,7 @@ FEWEST_ALARMS = 2
 )
 def at_fpr_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits of recall over all thresholds whose false positives agree with the rate."""
-    scores = estimate.evidence
-    assert isinstance(scores, Scores)
+    scores = evidence_of(estimate, Scores)
     tp, fp = cumulative_groups(scores.score, scores.y, np.ones(len(scores.y)))
     few = float(fp[-1]) * scores.at < FEWEST_ALARMS
     exchanged = estimate.metric.parameter is not None and estimate.metric.parameter.name == "at_recall"
@@ -262,8 +259,7 @@ def _holding(value: float, limits: tuple[float, float]) -> Limited:
 @interval(SCANS, of=PairedScores, needs=OWN, source=ZOU)
 def at_fpr_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two recalls at a false positive rate from both models' limits and their correlation."""
-    pair = difference.evidence
-    assert isinstance(pair, PairedScores)
+    pair = evidence_of(difference, PairedScores)
     low, high, *_ = at_fpr_difference(pair.a.y, pair.a.score, pair.b.score, pair.a.at, level)
     return Bounds(low, high)
 
@@ -298,8 +294,7 @@ def at_recall_limits(score: Floats, y: Floats, rate: float, level: float) -> tup
 )
 def at_recall_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits of precision over all thresholds whose misses agree with the recall."""
-    scores = estimate.evidence
-    assert isinstance(scores, Scores)
+    scores = evidence_of(estimate, Scores)
     return Bounds(*at_recall_limits(scores.score, scores.y, scores.at, level))
 
 
@@ -350,8 +345,7 @@ def _scan(tp: Floats, fp: Floats, rate: float, z: float, of_positives: bool) -> 
 )
 def at_rate_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits over all numbers of flagged examples that agree with the rate."""
-    scores = estimate.evidence
-    assert isinstance(scores, Scores)
+    scores = evidence_of(estimate, Scores)
     tp, fp = cumulative_groups(scores.score, scores.y, np.ones(len(scores.y)))
     parameter = estimate.metric.parameter
     of_positives = parameter is not None and parameter.begins == "recall"
@@ -398,7 +392,6 @@ def _share_flagged(score: Floats, total: Floats, flagged: float) -> Floats:
 @interval(SCANS, of=PairedScores, needs=OWN, source=ZOU)
 def at_rate_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two precisions at a rate of flags from both models' limits and their correlation."""
-    pair = difference.evidence
-    assert isinstance(pair, PairedScores)
+    pair = evidence_of(difference, PairedScores)
     low, high, _ = at_rate_difference((pair.a.y, pair.a.score), (pair.b.y, pair.b.score), pair.a.at, level)
     return Bounds(low, high)

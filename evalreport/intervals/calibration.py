@@ -10,7 +10,7 @@ from evalreport.calibration.limits import Limits
 from evalreport.calibration.risks import Risks
 from evalreport.calibration.squared_error import difference_limits, squared_error_limits
 from evalreport.intervals.proportions import ONE_CLUSTER, quantile
-from evalreport.intervals.registry import Bounds, interval
+from evalreport.intervals.registry import Bounds, evidence_of, interval
 from evalreport.intervals.student import half_width
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
@@ -18,11 +18,6 @@ from evalreport.metrics.evidence import PairedRisks
 from evalreport.texts import Message
 
 OWN = ("of_this_metric",)
-
-
-def _risks(estimate: Estimate) -> Risks:
-    assert isinstance(estimate.evidence, Risks)
-    return estimate.evidence
 
 
 def _bounds(limits: Limits, risks: Risks) -> Bounds:
@@ -46,32 +41,34 @@ KUMAR = "Kumar, Liang and Ma (2019), NeurIPS; the interval was chosen by simulat
 )
 def score_ratio(estimate: Estimate, level: float) -> Bounds:
     """Score limits of a ratio of counts whose variance is that of the outcomes about r p: quasi-Poisson."""
-    return _bounds(of_level.observed_expected_limits(_risks(estimate), level), _risks(estimate))
+    return _bounds(
+        of_level.observed_expected_limits(evidence_of(estimate, Risks), level), evidence_of(estimate, Risks)
+    )
 
 
 @interval("Shift -+ the larger error", of=Risks, needs=OWN, source=COX)
 def in_the_large(estimate: Estimate, level: float) -> Bounds:
     """Shift of the log odds plus or minus z times the larger of the robust and the model's error; clusters by t."""
-    risks = _risks(estimate).open
+    risks = evidence_of(estimate, Risks).open
     return _bounds(of_level.in_the_large_limits(risks, level), risks)
 
 
 @interval("Slope -+ the larger error", of=Risks, needs=OWN, source=COX)
 def line_slope(estimate: Estimate, level: float) -> Bounds:
     """Slope plus or minus z times the larger of the robust and the model's error; clusters by t."""
-    return _bounds(line_limits(_risks(estimate), 1, level), _risks(estimate))
+    return _bounds(line_limits(evidence_of(estimate, Risks), 1, level), evidence_of(estimate, Risks))
 
 
 @interval("Intercept -+ the larger error", of=Risks, needs=OWN, source=COX)
 def line_intercept(estimate: Estimate, level: float) -> Bounds:
     """Intercept plus or minus z times the larger of the robust and the model's error; clusters by t."""
-    return _bounds(line_limits(_risks(estimate), 0, level), _risks(estimate))
+    return _bounds(line_limits(evidence_of(estimate, Risks), 0, level), evidence_of(estimate, Risks))
 
 
 @interval("Debiased squares", of=Risks, needs=(*OWN, "independent", "equal_weights"), source=KUMAR)
 def debiased_squares(estimate: Estimate, level: float) -> Bounds:
     """Roots of the limits of the squared error that chance does not inflate: all that its own variance allows."""
-    bins = _risks(estimate).bins
+    bins = evidence_of(estimate, Risks).bins
     if bins is None:
         return Bounds(None, None, estimate.metric.scale.undefined)
     low, high = squared_error_limits(bins, level)
@@ -113,8 +110,7 @@ def described_difference(difference: Difference) -> float:
 )
 def difference_of_squares(difference: Difference, level: float) -> Bounds:
     """Limits of the difference of two squared calibration errors on the same examples."""
-    pair = difference.evidence
-    assert isinstance(pair, PairedRisks)
+    pair = evidence_of(difference, PairedRisks)
     a, b = pair.a.bins, pair.b.bins
     if a is None or b is None:
         return Bounds(None, None, difference.metric.scale.undefined)

@@ -7,7 +7,7 @@ import math
 from evalreport.engine.distributions import gradient, t_quantile
 from evalreport.intervals.label_tables import made_up_share
 from evalreport.intervals.proportions import quantile
-from evalreport.intervals.registry import Bounds, interval
+from evalreport.intervals.registry import Bounds, evidence_of, interval
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import AtChosen
 from evalreport.texts import Message
@@ -33,8 +33,7 @@ def rechosen(estimate: Estimate, level: float) -> Bounds:
     the optimism o, the latter v: limits c - mean(o) -+ z sqrt(s^2 + var(v)). In clusters, under weights and in order of
     time c is the value itself, s and Student's t are the sampling's.
     """
-    chosen = estimate.evidence
-    assert isinstance(chosen, AtChosen)
+    chosen = evidence_of(estimate, AtChosen)
     return on_fresh_examples(chosen, estimate.value, level)
 
 

@@ -14,7 +14,7 @@ from evalreport.engine.counts import by_kurtosis
 from evalreport.engine.distributions import log, powers, t_quantile
 from evalreport.intervals.proportions import ValueLimits
 from evalreport.intervals.rankings import mover
-from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
+from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, evidence_of, interval
 from evalreport.intervals.student import NO_SPREAD, NOT_SMOOTH
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
@@ -135,8 +135,7 @@ def hall_tail(estimate: Estimate, level: float) -> Bounds:
     is a function of the ratio of the mean to the variance of the truth: their logarithms' limits are squared and added,
     with the correlation of squared errors and squared distances of the truth from its mean.
     """
-    evidence, from_squares = estimate.evidence, estimate.metric.from_squares
-    assert isinstance(evidence, SquaredErrors)
+    evidence, from_squares = evidence_of(estimate, SquaredErrors), estimate.metric.from_squares
     assert from_squares is not None
     if len(evidence.squares) < 2:
         return ONE_EXAMPLE

@@ -11,7 +11,7 @@ from scipy import special
 from evalreport.engine.distributions import logit_limits, root, sample_quantiles
 from evalreport.engine.ranks import LARGEST_EXACT, equalised, signed_rank_distribution, signed_rank_tail
 from evalreport.intervals.proportions import quantile
-from evalreport.intervals.registry import EXAMPLES_ALIKE, REPLICATES, Bounds, interval
+from evalreport.intervals.registry import OF_AREAS, REPLICATES, Bounds, evidence_of, interval
 from evalreport.intervals.student import NO_SPREAD, NOT_SMOOTH, half_width
 from evalreport.metrics.counted_rows import MOST_EXPANDED, TooManyRowsError
 from evalreport.metrics.difference import Difference
@@ -70,7 +70,7 @@ FEW_OF_A_CLASS = Bounds(None, None, Message("limits.few_of_a_class"))
 @interval(
     "DeLong",
     of=(Ranking, PairedRanking),
-    needs=(*EXAMPLES_ALIKE, "auc"),
+    needs=OF_AREAS,
     source="DeLong, DeLong and Clarke-Pearson (1988), Biometrics 44:837",
 )
 def delong(estimate: Estimate | Difference, level: float) -> Bounds:
@@ -86,7 +86,7 @@ def delong(estimate: Estimate | Difference, level: float) -> Bounds:
 @interval(
     "DeLong on the logit scale",
     of=Ranking,
-    needs=(*EXAMPLES_ALIKE, "auc"),
+    needs=OF_AREAS,
     source="Qin and Hotilovac (2008), Stat Methods Med Res 17:207",
 )
 def logit(estimate: Estimate, level: float) -> Bounds:
@@ -102,13 +102,12 @@ def logit(estimate: Estimate, level: float) -> Bounds:
 @interval(
     "Newcombe's score interval",
     of=Ranking,
-    needs=(*EXAMPLES_ALIKE, "auc"),
+    needs=OF_AREAS,
     source="Newcombe (2006), Stat Med 25:559, method 5",
 )
 def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
     """Area under the ROC curve: all values whose own (exponential-model) variance does not reject the observed one."""
-    assert isinstance(estimate.evidence, Ranking)
-    p, n = estimate.evidence.class_sizes
+    p, n = evidence_of(estimate, Ranking).class_sizes
     z, value, mean_size = quantile(level), estimate.value, (p + n) / 2 - 1
 
     def excess(area: float) -> float:

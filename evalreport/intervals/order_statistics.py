@@ -9,7 +9,7 @@ import numpy as np
 from evalreport.engine.cluster_variance import variance_of_clusters
 from evalreport.engine.counts import effective_clusters
 from evalreport.engine.distributions import t_quantile
-from evalreport.intervals.registry import Bounds, interval
+from evalreport.intervals.registry import Bounds, evidence_of, interval
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Median
 from evalreport.predictions.arrays import Floats, Indices
@@ -115,5 +115,4 @@ def fewest_answers(share: float, level: float) -> int:
 )
 def order_statistics(estimate: Estimate, level: float) -> Bounds:
     """Two of the sorted values between which the median lies whatever their distribution."""
-    assert isinstance(estimate.evidence, Median)
-    return quantile_limits(estimate.evidence.values, 0.5, level)[1]
+    return quantile_limits(evidence_of(estimate, Median).values, 0.5, level)[1]

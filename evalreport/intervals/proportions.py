@@ -8,7 +8,7 @@ import numpy as np
 
 from evalreport.engine.counts import by_kurtosis
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
-from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
+from evalreport.intervals.registry import EXAMPLES_ALIKE, ITS_VALUE, Bounds, evidence_of, interval
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
@@ -61,8 +61,7 @@ def score_limits(p: float, trials: float, z: float) -> tuple[float, float]:
 
 def _counts(estimate: Estimate) -> tuple[float, float] | None:
     """Return successes and trials; None where there are no trials."""
-    evidence = estimate.evidence
-    assert isinstance(evidence, Proportion)
+    evidence = evidence_of(estimate, Proportion)
     return (evidence.successes, evidence.trials) if evidence.trials else None
 
 
@@ -107,7 +106,7 @@ def wilson(estimate: Estimate, level: float) -> Bounds:
 @interval(
     "Wilson, effective trials of a mean",
     of=Estimate,
-    needs=(*EXAMPLES_ALIKE, "one_set", "its_value", "influence"),
+    needs=(*ITS_VALUE, "influence"),
     source="Korn and Graubard (1998), Survey Methodology 24:193, with Wilson's limits",
 )
 def trials_wilson(estimate: Estimate, level: float) -> Bounds:
@@ -188,8 +187,7 @@ def weighted_wilson(estimate: Estimate, level: float) -> Bounds:
     The trials are the smaller of two effective numbers, Kish's and Korn and Graubard's; Student's t takes the place of
     z, with one degree of freedom less than Kish's number of all examples.
     """
-    computation, evidence = estimate.metric.computation, estimate.evidence
-    assert isinstance(evidence, WeightedF1)
+    computation, evidence = estimate.metric.computation, evidence_of(estimate, WeightedF1)
     assert isinstance(computation, ClassCounts)
     assert computation.monotone_of is not None
     if evidence.units <= 1:
@@ -219,8 +217,7 @@ def _phi(a: float, b: float, c: float, d: float) -> float:
 )
 def newcombe_paired(difference: Difference, level: float) -> Bounds:
     """Difference of two paired proportions by squaring and adding their Wilson limits."""
-    assert isinstance(difference.evidence, PairedProportion)
-    return Bounds(*newcombe_paired_limits(difference.evidence.table, level))
+    return Bounds(*newcombe_paired_limits(evidence_of(difference, PairedProportion).table, level))
 
 
 def newcombe_paired_limits(table: tuple[float, float, float, float], level: float) -> tuple[float, float]:
@@ -365,8 +362,7 @@ def newcombe_independent_limits(
 @interval("Newcombe, independent", of=TwoProportions, source="Newcombe (1998), Stat Med 17:873, method 10")
 def newcombe_independent(difference: Difference, level: float) -> Bounds:
     """Difference of two proportions from independent test sets by squaring and adding their Wilson limits."""
-    evidence = difference.evidence
-    assert isinstance(evidence, TwoProportions)
+    evidence = evidence_of(difference, TwoProportions)
     first, second = ((side.successes, side.trials) for side in (evidence.a, evidence.b))
     return Bounds(*newcombe_independent_limits(first, second, level))
 
@@ -379,7 +375,6 @@ def newcombe_independent(difference: Difference, level: float) -> Bounds:
 )
 def threshold_wilson(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of a share at a threshold of the ranking, with as many trials as its variance shows."""
-    evidence = estimate.evidence
-    assert isinstance(evidence, AtThreshold)
+    evidence = evidence_of(estimate, AtThreshold)
     low, high = wilson_limits(estimate.value / evidence.scale * evidence.trials, evidence.trials, level)
     return Bounds(low * evidence.scale, high * evidence.scale)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from evalreport.calibration.risks import Risks
 from evalreport.metrics import evidence
@@ -28,6 +28,13 @@ class Bounds:
 
 
 Function = Callable[[Any, float], Bounds]
+E = TypeVar("E")
+
+
+def evidence_of(value: Value, kind: type[E]) -> E:
+    """Return the evidence of a value, which is of the type that the interval is registered for."""
+    assert isinstance(value.evidence, kind)
+    return value.evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +97,9 @@ OF_DIFFERENCES = (
 INTERVALS: Registry[IntervalMethod] = Registry("interval")
 
 EXAMPLES_ALIKE = ("some_interval", "one_task", "equal_weights", "independent")
+ITS_VALUE = (*EXAMPLES_ALIKE, "one_set", "its_value")
+ITS_DIFFERENCE = (*EXAMPLES_ALIKE, "one_set", "its_difference")
+OF_AREAS = (*EXAMPLES_ALIKE, "auc")
 REPLICATES = ("some_interval", "no_gold", "resampled", "smooth", "enough_of_a_class", "several_units")
 
 

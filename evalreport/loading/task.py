@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 import numpy as np
@@ -732,33 +733,17 @@ def _refuse_other_names(rows: Rows) -> None:
             continue
         wrong = np.isin(codes, [code for code, label in enumerate(labels) if label in others])
         hits = np.flatnonzero(wrong & (rows.model == place))
-        labels_shown, truth_shown = in_order(others)[:5], in_order(true)[:5]
+        of_labels = partial(
+            fault, rows, int(hits[0]), "y_pred",
+            count=len(hits), model=model, labels=in_order(others)[:5], truth=in_order(true)[:5],
+        )  # fmt: skip
         with together(errors):
             if meant:
                 names = [
                     Message("found.label_as", label=label, name=name) for label, name in sorted(meant.items())
                 ]
-                raise fault(
-                    rows,
-                    int(hits[0]),
-                    "y_pred",
-                    "labels_by_other_names",
-                    count=len(hits),
-                    model=model,
-                    labels=labels_shown,
-                    truth=truth_shown,
-                    names=names[:5],
-                )
-            raise fault(
-                rows,
-                int(hits[0]),
-                "y_pred",
-                "labels_of_others",
-                count=len(hits),
-                model=model,
-                labels=labels_shown,
-                truth=truth_shown,
-            )
+                raise of_labels("labels_by_other_names", names=names[:5])
+            raise of_labels("labels_of_others")
     refuse_all(errors)
 
 

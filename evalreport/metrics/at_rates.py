@@ -92,6 +92,8 @@ def net_benefit(state: Scored, weights: Floats, *, at: float) -> Floats:
 
 
 SLACK = 1e-9
+AT_RATE: Fields = {**AT, "prepare": _scored, "needs": "scores", "smooth": False}
+CLAESKENS = "profile over the threshold: Claeskens, Jing, Peng and Zhou (2003), Can J Stat 31:173"
 
 
 def _recall_at_fpr(score: Floats, y: Floats, weight: Floats, at: float) -> float:
@@ -104,15 +106,12 @@ def _recall_at_fpr(score: Floats, y: Floats, weight: Floats, at: float) -> float
 @rows(
     "Recall at a false positive rate",
     "recall at the lowest threshold whose FPR is at most X",
-    prepare=_scored,
-    needs="scores",
     parameter=Parameter("recall", "at_fpr", "Recall at FPR {x}"),
-    smooth=False,
     undefined=Message("undefined.one_class"),
     intervals=("at_fpr_scan",),
     difference_interval="at_fpr_mover",
-    source="profile over the threshold: Claeskens, Jing, Peng and Zhou (2003), Can J Stat 31:173",
-    **AT,
+    source=CLAESKENS,
+    **AT_RATE,
 )
 def recall_at_fpr(state: Scored, weights: Floats, *, at: float) -> Floats:
     """Share of positives found at the lowest threshold whose FPR is at most X; written `recall[at_fpr=X]`.
@@ -134,14 +133,11 @@ def hits_at(tp: Floats, fp: Floats, flagged: float) -> float:
 @rows(
     "Precision among the highest scores",
     "share of positives among the X n highest scores, ties shared",
-    prepare=_scored,
-    needs="scores",
     parameter=Parameter("precision", "at_rate", "Precision in the top {x}"),
-    smooth=False,
     intervals=("at_rate_scan",),
     difference_interval="at_rate_mover",
     source=OVER_COUNTS,
-    **AT,
+    **AT_RATE,
 )
 def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
     """Share of positives among the X n examples with the highest scores, an alert queue; `precision[at_rate=X]`."""
@@ -156,15 +152,12 @@ def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
 @rows(
     "Recall among the highest scores",
     "positives among the X n highest scores / all positives, ties shared",
-    prepare=_scored,
-    needs="scores",
     parameter=Parameter("recall", "at_rate", "Recall in the top {x}"),
-    smooth=False,
     undefined=Message("undefined.no_positive"),
     intervals=("at_rate_scan",),
     difference_interval="",
     source=OVER_COUNTS,
-    **AT,
+    **AT_RATE,
 )
 def recall_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
     """Share of all positives found among the X n examples with the highest scores; written `recall[at_rate=X]`."""
@@ -184,13 +177,10 @@ def _missed(x: float, _n: int) -> float:
 # --- the classes exchanged: at a share of positives found -------------------------------------------------------------
 
 AT_RECALL: Fields = {
-    **AT,
+    **AT_RATE,
     "scored": lambda state: (-state.score, 1 - state.y),
-    "prepare": _scored,
-    "needs": "scores",
-    "smooth": False,
     "undefined": Message("undefined.one_class"),
-    "source": "profile over the threshold: Claeskens, Jing, Peng and Zhou (2003), Can J Stat 31:173",
+    "source": CLAESKENS,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -355,6 +356,17 @@ class OverDatasets:
 # --- a difference of two models -------------------------------------------------------------------------------------
 
 
+E = TypeVar("E")
+
+
+@dataclass(frozen=True, slots=True)
+class OfBoth(Generic[E]):
+    """The evidence of a difference that is that of both models."""
+
+    a: E
+    b: E
+
+
 @dataclass(frozen=True, slots=True)
 class PairedProportion:
     """A difference of two proportions of the same examples.
@@ -438,12 +450,8 @@ class Paired:
     """Two values of the same examples that are no means over them."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairedOrdered:
+class PairedOrdered(OfBoth[Ordered]):
     """A difference of two functions of whole tables of counts of the same examples."""
-
-    a: Ordered
-    b: Ordered
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,28 +459,16 @@ class PairedSums:
     """A difference of two ratios of sums over the same units."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairedScores:
+class PairedScores(OfBoth[Scores]):
     """Two models' scores of the same examples, at the same declared number."""
 
-    a: Scores
-    b: Scores
 
-
-@dataclass(frozen=True, slots=True)
-class PairedRisks:
+class PairedRisks(OfBoth[Risks]):
     """Two models' probabilities of the same events."""
 
-    a: Risks
-    b: Risks
 
-
-@dataclass(frozen=True, slots=True)
-class TwoProportions:
+class TwoProportions(OfBoth[Proportion]):
     """A difference of two proportions from independent test sets."""
-
-    a: Proportion
-    b: Proportion
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,12 @@ def mcc(margins: Array) -> Array:
     return ratio(right * n - (true * predicted).sum(-1), np.where(product.real > 0, root, 0))
 
 
-def _chance_corrected(margins: Array, chance: Array) -> Array:
+CHANCE_CORRECTED: Fields = {"range": (-1.0, 1.0), "undefined": Message("undefined.chance")}
+
+
+def _chance_corrected(margins: Array, squares: Array, times: int) -> Array:
+    """Return (p_o - p_e) / (1 - p_e), where p_e is the sum of products over (times n)^2."""
+    chance = ratio(squares.sum(-1), (times * margins[..., 1, :].sum(-1)) ** 2)
     rest = 1 - chance
     return ratio(accuracy(margins) - chance, rest if are_whole(margins) else without_rounding(rest, 1.0))
 
@@ -243,31 +248,25 @@ def _pi_slopes(margins: Floats) -> Floats:
 @table(
     "Cohen's kappa",
     "(p_o - p_e) / (1 - p_e), p_e = sum true_k predicted_k / n^2",
-    range=(-1.0, 1.0),
-    undefined=Message("undefined.chance"),
     derivative=_kappa_slopes,
+    **CHANCE_CORRECTED,
     source="Cohen (1960), Educ Psychol Meas 20:37",
 )
 def cohen_kappa(margins: Array) -> Array:
     """Agreement beyond what the two margins would give by chance."""
-    n = margins[..., 1, :].sum(-1)
-    chance = ratio((margins[..., 1, :] * margins[..., 2, :]).sum(-1), n**2)
-    return _chance_corrected(margins, chance)
+    return _chance_corrected(margins, margins[..., 1, :] * margins[..., 2, :], 1)
 
 
 @table(
     "Scott's pi",
     "(p_o - p_e) / (1 - p_e), p_e = sum ((true_k + predicted_k) / 2n)^2",
-    range=(-1.0, 1.0),
-    undefined=Message("undefined.chance"),
     derivative=_pi_slopes,
+    **CHANCE_CORRECTED,
     source="Scott (1955), Public Opin Q 19:321",
 )
 def scott_pi(margins: Array) -> Array:
     """Agreement beyond chance, with chance from the pooled margins."""
-    n = margins[..., 1, :].sum(-1)
-    chance = ratio(((margins[..., 1, :] + margins[..., 2, :]) ** 2).sum(-1), (2 * n) ** 2)
-    return _chance_corrected(margins, chance)
+    return _chance_corrected(margins, (margins[..., 1, :] + margins[..., 2, :]) ** 2, 2)
 
 
 Parts = tuple[Array, Array]

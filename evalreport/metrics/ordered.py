@@ -17,7 +17,6 @@ from evalreport.texts import Message
 
 ORDERED: Fields = {"tasks": ("binary", "multiclass"), "needs": "labels", "ordered": True, "headline": True}
 TABLE: Fields = {"intervals": TABLE_INTERVALS, "difference_interval": "plus_two", "test": "interval"}
-COHEN = "Cohen (1968), Psychol Bull 70:213"
 AtCells = Callable[[Floats], tuple[float, Floats]]
 """Maps counts (K, K) to the value and its derivatives (K, K) by them."""
 
@@ -84,16 +83,17 @@ def kappa_at(power: int) -> AtCells:
     return at
 
 
+def _weighted_kappa(power: int) -> Fields:
+    return {
+        **ORDERED, **TABLE, "columns": _columns_of(power), "at_counts": kappa_at(power), "range": (-1.0, 1.0),
+        "undefined": Message("undefined.chance"), "source": "Cohen (1968), Psychol Bull 70:213",
+    }  # fmt: skip
+
+
 @moments(
     "Quadratic kappa",
     "1 - sum (i - j)^2 P_ij / sum (i - j)^2 r_i c_j, i and j places in the order",
-    **ORDERED,
-    **TABLE,
-    columns=_columns_of(2),
-    at_counts=kappa_at(2),
-    range=(-1.0, 1.0),
-    undefined=Message("undefined.chance"),
-    source=COHEN,
+    **_weighted_kappa(2),
 )
 def quadratic_kappa(sums: Array) -> Array:
     """Agreement beyond chance where an answer two classes away costs four times as much as one next to the truth."""
@@ -103,13 +103,7 @@ def quadratic_kappa(sums: Array) -> Array:
 @moments(
     "Linear kappa",
     "1 - sum |i - j| P_ij / sum |i - j| r_i c_j, i and j places in the order",
-    **ORDERED,
-    **TABLE,
-    columns=_columns_of(1),
-    at_counts=kappa_at(1),
-    range=(-1.0, 1.0),
-    undefined=Message("undefined.chance"),
-    source=COHEN,
+    **_weighted_kappa(1),
 )
 def linear_kappa(sums: Array) -> Array:
     """Agreement beyond chance where an answer two classes away costs twice as much as one next to the truth."""

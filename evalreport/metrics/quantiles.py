@@ -34,12 +34,6 @@ def _limits(view: ModelView, at: float) -> tuple[Floats, Floats]:
     return limits
 
 
-def _interval_score(view: ModelView, at: float) -> Floats:
-    (low, high), y = _limits(view, at), _truth(view)
-    beyond = np.maximum(low - y, 0) + np.maximum(y - high, 0)
-    return np.asarray((high - low) + 2 / (1 - at) * beyond)
-
-
 @mean_loss(
     "Weighted interval score",
     "mean (|y - median| / 2 + sum (1 - level) / 2 interval score) / (K + 1/2); without a median over K",
@@ -55,74 +49,56 @@ def wis(view: ModelView) -> Floats:
     Of many levels it is near the integral of the pinball loss over all quantiles (CRPS).
     """
     named_levels = levels(view.numbers)
-    total = np.sum([(1 - level) / 2 * _interval_score(view, level) for level in named_levels], axis=0)
+    total = np.sum([(1 - level) / 2 * interval_score(view, level) for level in named_levels], axis=0)
     median = quantile_at(view.numbers, 0.5)
     if median is None:
         return np.asarray(total / len(named_levels))
     return np.asarray((np.abs(_truth(view) - median) / 2 + total) / (len(named_levels) + 0.5))
 
 
-def _at_level(begins: str, label: str) -> Parameter:
-    return Parameter(begins, "level", label, example="0.9")
+def _at_level(begins: str, label: str) -> Fields:
+    return {"numbered": Parameter(begins, "level", label, example="0.9"), "headline": True}
 
 
 @mean_loss(
     "Interval score",
     "mean ((high - low) + 2 / (1 - level) (distance of the truth from the interval))",
-    per_example=_interval_score,
     **LOSSES,
-    numbered=_at_level("interval_score", "Interval score at {x}"),
+    **_at_level("interval_score", "Interval score at {x}"),
     losses=Message("losses.interval"),
-    headline=True,
     source=f"Winkler (1972), JASA 67:187; {GNEITING}, equation 43",
 )
 def interval_score(view: ModelView, at: float) -> Floats:
     """Mean width of the intervals, and a penalty for each true value outside, the larger the higher the level."""
-    return _interval_score(view, at)
-
-
-def _covered(view: ModelView, at: float) -> Floats:
     (low, high), y = _limits(view, at), _truth(view)
-    return np.asarray((low <= y) & (y <= high), dtype=np.float64)
+    beyond = np.maximum(low - y, 0) + np.maximum(y - high, 0)
+    return np.asarray((high - low) + 2 / (1 - at) * beyond)
 
 
 @mean_loss(
     "Coverage of intervals",
     "share of low <= y <= high",
-    per_example=_covered,
     **{**LOSSES, **SHARES, "range": (0.0, 1.0), "difference_interval": "t"},
-    numbered=_at_level("coverage", "Coverage at {x}"),
+    **_at_level("coverage", "Coverage at {x}"),
     traded=True,
-    headline=True,
 )
 def interval_coverage(view: ModelView, at: float) -> Floats:
     """Share of the true values that lie in their intervals. It should be the level, neither more nor less."""
-    return _covered(view, at)
-
-
-def _width(view: ModelView, at: float) -> Floats:
-    low, high = _limits(view, at)
-    return np.asarray(high - low)
+    (low, high), y = _limits(view, at), _truth(view)
+    return np.asarray((low <= y) & (y <= high), dtype=np.float64)
 
 
 @mean_loss(
     "Interval width",
     "mean (high - low)",
-    per_example=_width,
     **LOSSES,
-    numbered=_at_level("interval_width", "Interval width at {x}"),
+    **_at_level("interval_width", "Interval width at {x}"),
     traded=True,
-    headline=True,
 )
 def interval_width(view: ModelView, at: float) -> Floats:
     """Mean width of the intervals, in the target's units: of intervals that hold what they say, narrower is better."""
-    return _width(view, at)
-
-
-def _pinball(view: ModelView, at: float) -> Floats:
-    quantile, y = quantile_at(view.numbers, at), _truth(view)
-    assert quantile is not None
-    return np.asarray((y - quantile) * (at - (y < quantile)))
+    low, high = _limits(view, at)
+    return np.asarray(high - low)
 
 
 @mean_loss(
@@ -135,13 +111,12 @@ def _pinball(view: ModelView, at: float) -> Floats:
 )
 def mean_pinball(view: ModelView) -> Floats:
     """Pinball loss, averaged over the quantiles that the model gives."""
-    return np.asarray(np.mean([_pinball(view, q) for q in quantiles(view.numbers)], axis=0))
+    return np.asarray(np.mean([pinball(view, q) for q in quantiles(view.numbers)], axis=0))
 
 
 @mean_loss(
     "Pinball loss",
     "mean (y - q) (tau - [y < q])",
-    per_example=_pinball,
     **{**LOSSES, "needs": "quantiles"},
     numbered=Parameter("pinball", "q", "Pinball loss at {x}"),
     losses=Message("losses.pinball"),
@@ -149,7 +124,9 @@ def mean_pinball(view: ModelView) -> Floats:
 )
 def pinball(view: ModelView, at: float) -> Floats:
     """Distance of the truth from a quantile, weighted by tau above it and by 1 - tau below."""
-    return _pinball(view, at)
+    quantile, y = quantile_at(view.numbers, at), _truth(view)
+    assert quantile is not None
+    return np.asarray((y - quantile) * (at - (y < quantile)))
 
 
 # --- prediction sets --------------------------------------------------------------------------------------------------

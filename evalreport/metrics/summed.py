@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from evalreport.engine.draws import stream
 from evalreport.engine.ranks import RankedWeights
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import Mean, Ranking, Rows
@@ -27,7 +27,7 @@ Key = tuple[str, Quantity]
 
 
 ROUNDING = 1e-14
-"""What is left of a variance below this share of it is rounding."""
+"""A variance below this share of a model's is rounding."""
 
 
 def summed_estimates(
@@ -116,20 +116,14 @@ def _rows(sums: ScoreSums, metric: str, models: Sequence[str]) -> Floats:
 
 
 def _root(products: Floats) -> Floats:
-    """Return L with L L' = products (k, k), lower triangular (Cholesky); what is rounding counts as 0."""
-    roots = np.zeros_like(products)
-    for j in range(len(products)):
-        left = products[j:, j] - (roots[j:, :j] * roots[j, :j]).sum(axis=1)
-        if left[0] > ROUNDING * products[j, j]:
-            roots[j:, j] = left / np.sqrt(left[0])
-    return roots
+    """Return L (k, k) with L L' = products; a direction whose share of the variance is rounding counts as none."""
+    scale = np.sqrt(np.diag(products))
+    per_unit = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    variances, directions = np.linalg.eigh(products * np.outer(per_unit, per_unit))
+    variances[variances < ROUNDING * len(products)] = 0.0
+    return scale[:, None] * directions * np.sqrt(variances)
 
 
 def _drawn(rows: Floats, metric: str, n_resamples: int, seed: int) -> Floats:
     """Draw deviations (k, B) from the normal distribution with the covariances of the rows' products."""
-    digest = int.from_bytes(hashlib.blake2b(metric.encode(), digest_size=8).digest(), "big")
-    normal = np.random.default_rng([seed, digest]).standard_normal((rows.shape[1], n_resamples))
-    draws = np.zeros((len(rows), n_resamples))
-    for row, deviates in zip(rows.T, normal, strict=True):
-        draws += row[:, None] * deviates
-    return draws
+    return rows @ stream(seed, f"sums of {metric}", 0).standard_normal((rows.shape[1], n_resamples))

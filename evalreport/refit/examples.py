@@ -88,13 +88,13 @@ class Examples:
     features: Features
     target: Values
     task: Task
-    labels: Labels | None = None
-    groups: Indices | None = None
-    times: Indices | None = None
+    labels: Labels | None
+    groups: Indices | None
+    times: Indices | None
     written: Mapping[str, tuple[str | None, ...]]
     sha256: str
     digest: str
-    notes: tuple[Message, ...] = ()
+    notes: tuple[Message, ...]
 
     @property
     def n(self) -> int:

@@ -9,7 +9,7 @@ import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -401,29 +401,13 @@ def _limits(
         place = ranked[int(name[1:])]
         header = plan.graded[place].headers[-1 if name[0] == "p" else 0]
         low, high, unusable = (row[f"{name} {what}"] for what in ("low", "high", "unusable"))
+        fault = partial(InputError.of, file=plan.files[place], column=header)
         if unusable:
-            errors.append(
-                InputError.of("scores_unusable", file=plan.files[place], column=header, unusable=unusable)
-            )
+            errors.append(fault("scores_unusable", unusable=unusable))
         elif name[0] == "p" and not 0 <= low <= high <= 1:
-            errors.append(
-                InputError.of(
-                    "no_probabilities",
-                    file=plan.files[place],
-                    column=header,
-                    low=f"{low:.6g}",
-                    high=f"{high:.6g}",
-                )
-            )
+            errors.append(fault("no_probabilities", low=f"{low:.6g}", high=f"{high:.6g}"))
         elif LEAST_CONFIDENCE <= low <= high <= 1 and not header.strip().startswith(PROBABILITY_PREFIXES):
-            errors.append(
-                InputError.of(
-                    "confidence_uncounted",
-                    file=plan.files[place],
-                    column=header,
-                    least=f"{LEAST_CONFIDENCE:g}",
-                )
-            )
+            errors.append(fault("confidence_uncounted", least=f"{LEAST_CONFIDENCE:g}"))
         else:
             limits[name] = (float(low), float(high))
     refuse_all(errors)

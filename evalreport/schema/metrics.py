@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
+from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message
 
 MEANS_OF_A_COLUMN = frozenset({"mean_outcome", "mean_value"})
@@ -27,6 +28,26 @@ class Interval:
     low: float | None
     high: float | None
     reason: Message | None = None
+
+
+class Limited(Protocol):
+    """Whatever has two limits."""
+
+    @property
+    def low(self) -> float | None: ...  # noqa: D102
+    @property
+    def high(self) -> float | None: ...  # noqa: D102
+
+
+def limit_fields(limits: Limited | None, prefix: str = "") -> JsonObject:
+    """Return limits as the fields of a record, whose names may have a prefix; null where there are none.
+
+    Examples
+    --------
+    >>> limit_fields(Interval(method="t", level=0.95, low=0.1, high=0.2), "width_")
+    {'width_low': 0.1, 'width_high': 0.2}
+    """
+    return {f"{prefix}{end}": getattr(limits, end, None) for end in ("low", "high")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -235,9 +235,9 @@ def spread_of_groups(sets: int) -> Iterator[Cell]:
         trials = np.full(groups, float(size))
         held = alarms = 0
         for _ in range(sets):
-            found = spread(random.binomial(size, true).astype(float), trials, LEVEL)
-            held += found.low <= target <= found.high
-            alarms += found.low > 0
+            _, low, high = spread(random.binomial(size, true).astype(float), trials, LEVEL)
+            held += low <= target <= high
+            alarms += low > 0
         cell = f"{groups} groups of {size}, sd {sd:g}"
         yield Cell("coverage", "group_spread", cell, groups * size, sets, held / sets)
         if not sd:

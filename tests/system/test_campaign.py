@@ -68,6 +68,7 @@ def test_a_try_can_be_made_again() -> None:
         assert fuzz.drawn(5, number, targets) == fuzz.drawn(5, number, targets)
 
 
+@pytest.mark.slow
 def test_full_disks_and_folders_that_vanish_break_no_promise() -> None:
     """Each way once: no file may grow, the folder vanishes or is another user's, the disk is full or read-only."""
     from research.campaign import disks
@@ -78,6 +79,7 @@ def test_full_disks_and_folders_that_vanish_break_no_promise() -> None:
     assert {"old", "new"} & {outcome for row in part.rows for outcome in row.counts}
 
 
+@pytest.mark.slow
 def test_several_writers_and_clocks_set_back_break_no_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two and four, each once: `run`, `audit` and `resample` into the same place; and a history whose clock jumps."""
     from research.campaign import writers
@@ -165,6 +167,7 @@ def test_closed_streams_and_endless_hosts_break_no_promise() -> None:
     assert [row.tries for row in part.rows] == [3, 1]
 
 
+@pytest.mark.slow
 def test_a_hundred_forgeries_are_found() -> None:
     """Of results, looks files, pages and criteria: each edit that changes a figure, a record, a sentence or a state."""
     from research.campaign import forging

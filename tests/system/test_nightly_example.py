@@ -29,6 +29,7 @@ def test_the_script_writes_the_committed_predictions(tmp_path: Path):
         assert (tmp_path / path).read_bytes() == (EXAMPLE / "predictions" / path).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_replay_is_quiet_for_eight_weeks_and_calls_from_the_ninth_on(tmp_path: Path):
     """Exit code 0 without a word until week eight, then 1; the alarm from the first week of the failure on.
 

@@ -93,6 +93,7 @@ def test_the_pdf_of_hostile_names_is_archival_and_accessible(tmp_path: Path):
     assert_conformance(tmp_path / "out" / "report.pdf")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_models, n_slices", [(12, 0), (5, 40)])
 def test_a_large_report_in_full_detail_stays_small(n_models: int, n_slices: int, tmp_path: Path):
     """12 models, or 40 slices of five: under 60 pages and 1 GB; the slices' tables go over many and stay accessible."""
@@ -125,7 +126,7 @@ def beyond_the_margins(pdf: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("n_models", [8, 12])
+@pytest.mark.parametrize("n_models", [8, pytest.param(12, marks=pytest.mark.slow)])
 def test_no_table_runs_off_the_page(n_models: int, tmp_path: Path):
     """Three classes, slices and 12 models with names of 40 characters without a joint: every word is on its page."""
     rng = np.random.default_rng(3)

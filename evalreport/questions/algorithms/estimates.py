@@ -32,7 +32,7 @@ from evalreport.questions.algorithms.replicates import (
     part_is,
     replicates_of,
 )
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRecord, limit_fields
 from evalreport.texts import Message
 
 
@@ -241,8 +241,7 @@ def _record(model: str, quantity: Quantity, name: str, estimate: Estimated) -> E
         metric=quantity.spelled,
         value=estimate.value if known else None,
         standard_error=None if precision is None else precision.standard_error,
-        low=None if precision is None else precision.low,
-        high=None if precision is None else precision.high,
+        **limit_fields(precision),
         details=estimate.details,
         reason=reason if known or reason else Message("estimator.undefined"),
         interval_method=None if precision is None or precision.low is None else precision.method,

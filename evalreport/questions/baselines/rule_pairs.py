@@ -19,21 +19,21 @@ from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.questions.baselines.records import AgainstRuleRecord, BaselineRecord
 from evalreport.schema.comparisons import ComparisonRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """The answer that is the same for every example: its code, and the class where it is one."""
-
-    name: str
-    answer: str | None
+from evalreport.schema.metrics import limit_fields
 
 
 @dataclass(frozen=True, slots=True)
 class RulePair:
-    """A model and the rule on one quantity, with the outcome of the test that leads."""
+    """A model and the rule on one quantity, with the outcome of the test that leads.
 
-    rule: Rule
+    Attributes
+    ----------
+    rule, answer
+        The rule's code, and the class that it always predicts where it predicts one.
+    """
+
+    rule: str
+    answer: str | None
     comparison: Comparison
     row: ComparisonRecord
     value: float
@@ -74,8 +74,10 @@ def rule_pairs(
 
 def rule_of(
     quantity: Quantity, predictions: Predictions, weight: Floats, baselines: Sequence[BaselineRecord]
-) -> Rule | None:
-    """Return the rule that a quantity is compared with; None where a constant answer has no value, or by convention.
+) -> tuple[str, str | None] | None:
+    """Return the rule that a quantity is compared with, and the class that it predicts.
+
+    None where a constant answer has no value, or by convention.
 
     Always the mean, or always the most frequent class; the same score for every example where only the order counts.
     """
@@ -84,12 +86,12 @@ def rule_of(
         if (r.metric, r.average, r.label) == (quantity.metric, quantity.average, quantity.label) and r.reason is None
     }  # fmt: skip
     if "mean_truth" in names:
-        return Rule("mean_truth", None)
+        return "mean_truth", None
     if definition(quantity).scale.uninformed is not None and predictions.task in ("binary", "multiclass"):
-        return Rule("chance", None)
+        return "chance", None
     if "majority_class" not in names:
         return None
-    return Rule("majority_class", predictions.classes[most_frequent(predictions, weight)])
+    return "majority_class", predictions.classes[most_frequent(predictions, weight)]
 
 
 def most_frequent(predictions: Predictions, weight: Floats) -> int:
@@ -152,7 +154,9 @@ def _of_sample(
     for comparison in compared:
         value = estimated.estimates[name, comparison.quantity].value
         if comparison.pair is not None:
-            yield RulePair(rules[comparison.quantity], comparison, leading_record(comparison, against), value)
+            yield RulePair(
+                *rules[comparison.quantity], comparison, leading_record(comparison, against), value
+            )
 
 
 def _with_rule(
@@ -178,8 +182,8 @@ def _record(pair: RulePair, decision: Decision) -> AgainstRuleRecord:
     favours = decision.favours if decision.decided else 0
     return AgainstRuleRecord(
         model=row.a,
-        rule=pair.rule.name,
-        answer=pair.rule.answer,
+        rule=pair.rule,
+        answer=pair.answer,
         **pair.comparison.quantity.fields,
         value=pair.value,
         difference=row.difference,
@@ -187,8 +191,7 @@ def _record(pair: RulePair, decision: Decision) -> AgainstRuleRecord:
         p_value=row.p_value,
         p_adjusted=decision.p_adjusted,
         level=None if limits is None else limits.level,
-        low=None if limits is None else limits.low,
-        high=None if limits is None else limits.high,
+        **limit_fields(limits),
         method=None if limits is None else limits.method,
         verdict="better" if favours > 0 else "worse" if favours < 0 else "undecided",
         reason=row.reason,

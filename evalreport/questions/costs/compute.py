@@ -33,7 +33,8 @@ from evalreport.questions.costs.spending import (
     spending,
 )
 from evalreport.questions.question import Run, question
-from evalreport.schema.metrics import Slice
+from evalreport.schema.inputs import JsonObject
+from evalreport.schema.metrics import Slice, limit_fields
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text
 
@@ -103,10 +104,12 @@ def _records(
 ) -> Iterator[CostRecord]:
     for model, own in spent.items():
         mean, success = mean_cost(own), cost_per_success(own)
-        limits, bounds = _limits(own, mean, success, options.confidence)
+        bounds = _bounds_of(own, mean, success, options.confidence)
         (median, _), (p95, _) = (_quantile(own, share, options.confidence) for share in (0.5, 0.95))
         total = math.fsum(own.cost)
-        of_gates = None if deciding is options else _limits(own, mean, success, deciding.confidence)[0]
+        of_gates = None
+        if deciding is not options:
+            of_gates = CostLimits(**_limits(_bounds_of(own, mean, success, deciding.confidence)))
         yield CostRecord(
             model=model,
             column=column,
@@ -115,48 +118,41 @@ def _records(
             n=own.n,
             answers=len(own.cost),
             mean=mean.value if isinstance(mean, Figure) else 0.0,
-            low=limits.low,
-            high=limits.high,
             method=METHOD,
             median=median,
-            median_low=limits.median_low,
-            median_high=limits.median_high,
             p95=p95,
-            p95_low=limits.p95_low,
-            p95_high=limits.p95_high,
             sum=total,
             successes=None if own.success is None else int(own.success.sum()),
             per_success=_per_success(own, success),
-            per_success_low=limits.per_success_low,
-            per_success_high=limits.per_success_high,
             largest_share=float(own.cost.max()) / total if total > 0 else None,
-            alike=bounds[0].reason == NO_VARIATION,
+            alike=bounds["mean"].reason == NO_VARIATION,
             of_gates=of_gates,
-            reason=_together([one.reason for one in bounds]),
-            mean_reason=bounds[0].reason,
-            per_success_reason=bounds[1].reason,
-            median_reason=bounds[2].reason,
-            p95_reason=bounds[3].reason,
+            reason=_together([of.reason for of in bounds.values()]),
+            **_limits(bounds),
+            **_reasons(bounds),
         )
 
 
-def _limits(
-    own: Spending, mean: Figure | Text, success: Figure | Text, level: float
-) -> tuple[CostLimits, tuple[Bounds, Bounds, Bounds, Bounds]]:
-    """Return the limits of the mean, the cost per success, the median and the 95th percentile, with their reasons."""
-    of_mean, of_success = _bounds(mean, level), _bounds(success, level)
-    (_, of_median), (_, of_p95) = (_quantile(own, share, level) for share in (0.5, 0.95))
-    limits = CostLimits(
-        low=of_mean.low,
-        high=of_mean.high,
-        median_low=of_median.low,
-        median_high=of_median.high,
-        p95_low=of_p95.low,
-        p95_high=of_p95.high,
-        per_success_low=of_success.low,
-        per_success_high=of_success.high,
-    )
-    return limits, (of_mean, of_success, of_median, of_p95)
+def _bounds_of(own: Spending, mean: Figure | Text, success: Figure | Text, level: float) -> dict[str, Bounds]:
+    """Return the limits by the name of the figure."""
+    return {
+        "mean": _bounds(mean, level),
+        "per_success": _bounds(success, level),
+        "median": _quantile(own, 0.5, level)[1],
+        "p95": _quantile(own, 0.95, level)[1],
+    }
+
+
+def _reasons(bounds: Mapping[str, Bounds]) -> JsonObject:
+    return {f"{figure}_reason": of.reason for figure, of in bounds.items()}
+
+
+def _limits(bounds: Mapping[str, Bounds]) -> JsonObject:
+    """Return the limits of all figures as fields of a record, those of the mean without a prefix."""
+    fields: dict[str, float | None] = {}
+    for figure, limits in bounds.items():
+        fields |= limit_fields(limits, "" if figure == "mean" else f"{figure}_")
+    return fields
 
 
 def _per_success(own: Spending, figure: Figure | Text) -> float | None:
@@ -197,16 +193,14 @@ def _ratios(
             column=column,
             slice=within,
             ratio=mean,
-            low=of_mean.low,
-            high=of_mean.high,
             level=options.confidence,
             method=METHOD,
             alike=of_mean.reason == NO_VARIATION,
             reason=of_mean.reason,
             per_success_ratio=success,
-            per_success_low=of_success.low,
-            per_success_high=of_success.high,
             per_success_reason=of_success.reason,
+            **limit_fields(of_mean),
+            **limit_fields(of_success, "per_success_"),
         )
 
 

@@ -30,6 +30,7 @@ from evalreport.questions.coverage.records import (
 )
 from evalreport.questions.coverage.series import miss_tests
 from evalreport.questions.question import Run, question
+from evalreport.schema.metrics import limit_fields
 
 PARTS, LEAST_IN_PART = 10, 20
 """Rows are divided into tenths where each has as many as this."""
@@ -80,11 +81,9 @@ def _record(sample: Sample, model: str, level: float, options: Options) -> Cover
         by="all",
         n=covered.sampling.n_examples,
         coverage=_known(covered),
-        low=limits.low,
-        high=limits.high,
+        **limit_fields(limits),
         width=_known(width),
-        width_low=of_width.low,
-        width_high=of_width.high,
+        **limit_fields(of_width, "width_"),
         reason=limits.reason,
     )
 

@@ -26,7 +26,7 @@ from evalreport.predictions.table import ModelOutputs
 from evalreport.questions.judges.judge_errors import agreement_records, bias_records
 from evalreport.questions.judges.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.samplings import Sampling, sampling_by, within
-from evalreport.schema.metrics import Interval
+from evalreport.schema.metrics import Interval, limit_fields
 from evalreport.texts import Text
 
 Fields = dict[str, Any]
@@ -185,12 +185,10 @@ def _estimate(
         b=names[1],
         judge=judge,
         human=human.value,
-        human_low=by_people.low,
-        human_high=by_people.high,
+        **limit_fields(by_people, "human_"),
         human_method=by_people.method,
         value=estimate.value if judged is not None else None,
-        low=limits.low,
-        high=limits.high,
+        **limit_fields(limits),
         method=None if limits.low is None else limits.method,
         level=limits.level,
         lam=None if judged is None or math.isnan(judged.weight) else judged.weight,

@@ -23,7 +23,7 @@ from evalreport.predictions.cells import from_texts
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
 from evalreport.questions.judges.records import JudgeAgreementRecord, JudgeBiasRecord
 from evalreport.samplings import sampling_by
-from evalreport.schema.metrics import Interval
+from evalreport.schema.metrics import Interval, limit_fields
 from evalreport.texts import Message
 
 Limits = tuple[float | None, float | None]
@@ -119,8 +119,7 @@ def _agreement(model: str | None, rows: _Rows, options: Options) -> JudgeAgreeme
         agreement=float((judge == gold).mean()) if rows.binary else None,
         **cells,
         kappa=value,
-        kappa_low=None if kappa is None else kappa.low,
-        kappa_high=None if kappa is None else kappa.high,
+        **limit_fields(kappa, "kappa_"),
         kappa_method=None if kappa is None else kappa.method,
         bias=bias.value,
         bias_low=low,

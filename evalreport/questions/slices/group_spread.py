@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -25,16 +25,7 @@ FEW = 30
 """Groups with fewer trials are counted: they weigh as much as the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """The standard deviation of groups' true shares, each counted once, with its limits."""
-
-    sd: float
-    low: float
-    high: float
-
-
-def spread(successes: Floats, trials: Floats, level: float) -> Spread:
+def spread(successes: Floats, trials: Floats, level: float) -> tuple[float, float, float]:
     """Return the standard deviation between groups less what sampling gives, and its limits.
 
     sigma^2 = sum (theta_g - mean theta)^2 / (G - 1) of these groups' true shares. The estimate is unbiased for its
@@ -75,7 +66,7 @@ def spread(successes: Floats, trials: Floats, level: float) -> Spread:
     c = max(c_q, c_a)
     nu = t / c
     high = math.sqrt(_noncentrality(max(total / c, nu), nu, 1 - tail) * c / (g - 1))
-    return Spread(sd, min(low, sd), max(high, sd))
+    return sd, min(low, sd), max(high, sd)
 
 
 def _noncentrality(x: float, df: float, p: float) -> float:
@@ -206,24 +197,21 @@ def _reason(shares: Shares) -> Message | None:
 
 def _record(shares: Shares, level: float, seed: int, comparisons: int) -> GroupSpreadRecord:
     reason = _reason(shares)
+    without = GroupSpreadRecord(model=shares.model, metric=shares.metric, column=shares.column, reason=reason)
     if reason is not None:
-        return GroupSpreadRecord(
-            model=shares.model, metric=shares.metric, column=shares.column, reason=reason
-        )
+        return without
     counted = _counted(shares)
     successes, trials = shares.successes[counted], shares.trials[counted]
-    between, each = spread(successes, trials, level), successes / trials
+    (sd, sd_low, sd_high), each = spread(successes, trials, level), successes / trials
     points = (0.95, 1 - 0.05 / comparisons)
     mean, point, of_all = gaps_by_noise(successes, trials, seed=seed, points=points)
     left_out = tuple(name for name, held in zip(shares.names, counted, strict=True) if not held)
     gap = float(each.max() - each.min())
-    return GroupSpreadRecord(
-        model=shares.model,
-        metric=shares.metric,
-        column=shares.column,
-        sd=between.sd,
-        sd_low=between.low,
-        sd_high=between.high,
+    return replace(
+        without,
+        sd=sd,
+        sd_low=sd_low,
+        sd_high=sd_high,
         largest_gap=gap,
         gap_by_noise=mean,
         gap_by_noise_95=point,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from evalreport.questions.thresholds.records import (
     OperatingPointRecord,
 )
 from evalreport.samplings import Sampling
+from evalreport.schema.metrics import Interval, limit_fields
 from evalreport.texts import Message, Text, parts
 
 COVERAGES = (0.9, 0.8, 0.5)
@@ -102,14 +103,8 @@ CRITERIA = frozenset({"youden", "closest_topleft", "cost"})
 """Those that are no metric."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """An interval, how it was made, and why there is none (or why it is unusual)."""
-
-    low: float | None = None
-    high: float | None = None
-    method: str | None = None
-    reason: Text | None = None
+def _no_limits(level: float, reason: Text | None) -> Interval:
+    return Interval(method="", level=level, low=None, high=None, reason=reason)
 
 
 def operating_points(
@@ -147,10 +142,9 @@ def operating_points(
 
 
 def _record(
-    counts: ThresholdCounts, index: int, limits: Limits, *, criterion: str, metric: str, value: float, level: float,
+    counts: ThresholdCounts, index: int, limits: Interval, *, criterion: str, metric: str, value: float,
     text: Message, at: float | None = None, details: Mapping[str, float] | None = None,
 ) -> OperatingPointRecord:  # fmt: skip
-    tp, fp, fn, tn = map(float, counts.at(index))
     return OperatingPointRecord(
         model=counts.model,
         criterion=criterion,
@@ -158,14 +152,10 @@ def _record(
         at=at,
         threshold=None if index == 0 else float(counts.thresholds[index - 1]),
         value=value,
-        low=limits.low,
-        high=limits.high,
-        level=level,
-        method=limits.method,
-        tp=tp,
-        fp=fp,
-        fn=fn,
-        tn=tn,
+        **limit_fields(limits),
+        level=limits.level,
+        method=limits.method or None,
+        **dict(zip(("tp", "fp", "fn", "tn"), map(float, counts.at(index)), strict=True)),
         optimistic=True,
         text=text,
         reason=limits.reason,
@@ -218,8 +208,8 @@ def _best(
         text = parts(text, limits.reason)
     text = Message("operating_point.sentence", text=text)
     return _record(
-        counts, index, limits, criterion=criterion.name, metric=criterion.metric, value=value, level=level,
-        text=text, details=details,
+        counts, index, limits, criterion=criterion.name, metric=criterion.metric, value=value, text=text,
+        details=details,
     )  # fmt: skip
 
 
@@ -242,14 +232,14 @@ def _what(criterion: Criterion) -> Message:
     return Message(key, metric=METRICS[criterion.metric].display.phrase)
 
 
-def _on_fresh_examples(chosen: AtChosen, criterion: Criterion, value: float, level: float) -> Limits:
+def _on_fresh_examples(chosen: AtChosen, criterion: Criterion, value: float, level: float) -> Interval:
     """Return limits of this threshold's value on fresh examples, cut to the criterion's range."""
     bounds = on_fresh_examples(chosen, value, level)
     if bounds.low is None or bounds.high is None:
-        return Limits(reason=bounds.reason)
+        return _no_limits(level, bounds.reason)
     least, most = criterion.range
     low, high = (min(max(limit, least), most) for limit in (bounds.low, bounds.high))
-    return Limits(low, high, RECHOSEN, bounds.reason)
+    return Interval(method=RECHOSEN, level=level, low=low, high=high, reason=bounds.reason)
 
 
 # --- fixed points of the curve ---------------------------------------------------------------------------------------
@@ -261,15 +251,12 @@ def _equal_errors(counts: ThresholdCounts, eer: Estimate | None, level: float) -
     share = -beyond[last - 1] / (beyond[last] - beyond[last - 1])
     value = float(counts.fpr[last - 1] + share * (counts.fpr[last] - counts.fpr[last - 1]))
     index = last if abs(beyond[last]) <= abs(beyond[last - 1]) else last - 1
-    limits = Limits(reason=Message("limits.with_metric"))
+    limits = _no_limits(level, Message("limits.with_metric"))
     if eer is not None and eer.defined:
-        first = all_intervals(eer, ("bootstrap_percentile",), level)[0]
-        limits = Limits(first.low, first.high, first.method, first.reason)
+        limits = all_intervals(eer, ("bootstrap_percentile",), level)[0]
     where = _where(counts, index)
     text = Message("operating_point.equal_errors", model=counts.model, value=value, threshold=where)
-    return _record(
-        counts, index, limits, criterion=EQUAL_ERRORS, metric="eer", value=value, level=level, text=text
-    )
+    return _record(counts, index, limits, criterion=EQUAL_ERRORS, metric="eer", value=value, text=text)
 
 
 def _at_false_positive_rates(
@@ -281,19 +268,15 @@ def _at_false_positive_rates(
         index = int(np.searchsorted(counts.fpr, fpr + 1e-12, side="right")) - 1
         value = float(np.interp(fpr, counts.fpr, counts.tpr))
         on_grid = int(np.searchsorted(resampled.grid, fpr))
-        of = (
-            Limits(reason=NO_REPLICATES)
-            if limits is None
-            else Limits(float(limits[0][on_grid]), float(limits[1][on_grid]), "bootstrap_percentile")
-        )
+        of = _no_limits(level, NO_REPLICATES)
+        if limits is not None:
+            low, high = (float(limit[on_grid]) for limit in limits)
+            of = Interval(method="bootstrap_percentile", level=level, low=low, high=high)
         where = _where(counts, index)
         text = Message("operating_point.at_fpr", model=counts.model, rate=fpr, value=value, threshold=where)
         points.append(
-            _record(
-                counts, index, of, criterion="fixed_fpr", metric="recall", value=value, level=level, text=text,
-                at=fpr,
-            )
-        )  # fmt: skip
+            _record(counts, index, of, criterion="fixed_fpr", metric="recall", value=value, text=text, at=fpr)
+        )
     return points
 
 
@@ -304,16 +287,15 @@ def _at_recall(
     tp, called = float(counts.found[index]), float(counts.found[index] + counts.wrong[index])
     value = tp / called
     used = replicates[~np.isnan(replicates)]
-    limits = Limits(reason=NO_REPLICATES)
+    limits = _no_limits(level, NO_REPLICATES)
     if len(used) >= LEAST_USED:
         low, high = sample_quantiles(used, [(1 - level) / 2, (1 + level) / 2])
         method = "bootstrap_percentile"
         if high - low <= 1e-12 and units.plain:
             (low, high), method = wilson_limits(tp, called, level), "wilson"
-        limits = Limits(float(low), float(high), method)
+        limits = Interval(method=method, level=level, low=float(low), high=float(high))
     where = _where(counts, index)
     text = Message("operating_point.at_recall", model=counts.model, rate=recall, value=value, threshold=where)
     return _record(
-        counts, index, limits, criterion="fixed_recall", metric="precision", value=value, level=level, text=text,
-        at=recall,
+        counts, index, limits, criterion="fixed_recall", metric="precision", value=value, text=text, at=recall
     )  # fmt: skip
