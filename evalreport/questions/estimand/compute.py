@@ -5,7 +5,9 @@ from __future__ import annotations
 from evalreport.metrics.registry import definition
 from evalreport.questions.estimand.records import EstimandLists, EstimandRecord
 from evalreport.questions.question import Run, question
+from evalreport.schema.metrics import MEANS_OF_A_COLUMN
 from evalreport.texts import Message
+from evalreport.texts.visible import visible
 
 RETRAINED = frozenset({"cross-validation", "5x2cv", "repeated-holdout", "replicates"})
 """Designs in which models were trained again."""
@@ -43,6 +45,8 @@ def _primary_words(run: Run) -> str | Message:
     if quantity is None:
         return primary or ""
     phrase = definition(quantity).display.phrase
+    if quantity.metric in MEANS_OF_A_COLUMN:
+        phrase = visible(run.results.value_column)
     if quantity.average is None:
         return phrase
     return Message("quantity.averaged", metric=phrase, average=quantity.average)
