@@ -268,6 +268,8 @@ def reversed_scores(facts: Facts) -> Lead | None:
 
 def _below_chance(facts: Facts, model: str, quantity: Quantity, value: Limited) -> bool:
     """Say whether a model is worse than guessing: by its pair with that rule, else by its interval."""
+    if value.value >= CHANCE:
+        return False  # where the truth has one class alone, always guessing it beats models that are mostly right
     pair = facts.against_rule(model, quantity)
     return pair.verdict == "worse" if pair is not None else value.high is not None and value.high < CHANCE
 
