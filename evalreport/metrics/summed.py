@@ -121,7 +121,7 @@ def _root(products: Floats) -> Floats:
     per_unit = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     variances, directions = np.linalg.eigh(products * np.outer(per_unit, per_unit))
     variances[variances < ROUNDING * len(products)] = 0.0
-    return scale[:, None] * directions * np.sqrt(variances)
+    return np.asarray(scale[:, None] * directions * np.sqrt(variances))
 
 
 def _drawn(rows: Floats, metric: str, n_resamples: int, seed: int) -> Floats:
