@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -126,6 +126,24 @@ class RankedWeights:
         called = self.hits + self.wrong
         np.maximum(called, np.finfo(called.dtype).tiny, out=called)
         return np.asarray(np.divide(self.hits, called, out=called))
+
+
+LEAST_SHARING = 5
+"""Examples that share a score, on average, from which on scores count as shared."""
+
+
+def steepest_slopes(
+    derivative: Callable[[Floats, Floats], tuple[Floats, Floats]], weights: RankedWeights
+) -> tuple[float, float] | None:
+    """Return the largest size of a metric's derivative by a positive and by a negative example at any score.
+
+    None where fewer than five examples share a score, on average.
+    """
+    positives, negatives = weights.positives, weights.negatives
+    if positives.sum() + negatives.sum() < LEAST_SHARING * len(positives):
+        return None
+    of_positives, of_negatives = (float(np.abs(slopes).max()) for slopes in derivative(positives, negatives))
+    return of_positives, of_negatives
 
 
 def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:

@@ -255,19 +255,17 @@ def values_with_limits(
 
 
 def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, float]) -> Interval:
-    if (
-        bounds.low is None
-        or bounds.high is None
-        or not (math.isfinite(bounds.low) and math.isfinite(bounds.high))
-    ):
-        return Interval(
-            method=name, level=level, reason=bounds.reason or Message("limits.infinite"), low=None, high=None
-        )
+    """Cut limits to the range; one that is not finite takes both away, one that is None says why in its reason."""
     low, high = (
-        float(min(max(limit, value_range[0]), value_range[1])) for limit in (bounds.low, bounds.high)
+        None if limit is None else float(min(max(limit, value_range[0]), value_range[1]))
+        for limit in (bounds.low, bounds.high)
     )
+    if not all(limit is None or math.isfinite(limit) for limit in (bounds.low, bounds.high)):
+        low = high = None
     reason = bounds.reason
-    if reason is None and high - low <= NEGLIGIBLE * max(abs(low), abs(high)):
+    if low is None or high is None:
+        reason = reason or Message("limits.infinite")
+    elif reason is None and high - low <= NEGLIGIBLE * max(abs(low), abs(high)):
         reason = Message("limits.meet")
     return Interval(method=name, level=level, low=low, high=high, reason=reason)
 
@@ -324,7 +322,8 @@ def leading(estimate: Estimate, level: float, *, of_classes: bool = True) -> Int
 
 def _of_no_width(interval: Interval, reason: Message | None = None) -> Interval:
     """Give an interval that leads without a width no limits, but a reason: a value is not known exactly."""
-    if interval.low is None or _has_width(interval) or interval.level < LEAST_LEVEL:
+    one_sided = interval.low is None or interval.high is None
+    if one_sided or _has_width(interval) or interval.level < LEAST_LEVEL:
         return interval
     return replace(interval, low=None, high=None, reason=reason or interval.reason)
 

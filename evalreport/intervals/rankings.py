@@ -64,27 +64,33 @@ FEW_POSITIVES = Bounds(None, None, Message("limits.few_positives"))
 
 
 @interval(
-    "Logit, t of the positives",
+    "Logit (shared scores: Wilson), t of the positives",
     of=Ranking,
     needs=(*EXAMPLES_ALIKE, "one_set", "its_value"),
-    source="Boyd, Eng and Page (2013), ECML; the m - 1 degrees of freedom are our own (docs/coverage.md)",
+    source="Boyd, Eng and Page (2013), ECML; the m - 1 degrees of freedom (docs/coverage.md) and the rule of shared"
+    " scores (docs/curve-areas.csv) are our own",
 )
 def ap_logit(estimate: Estimate, level: float) -> Bounds:
     """Average precision on the logit scale, mapped back: Student's t with one less than the m positives.
 
-    The variance is that of the influence values times m / (m - 1). Where the value is 1, or nothing varies: Wilson's
-    limits with n = m, and that quantile of t for z.
+    The variance V is that of the influence values times m / (m - 1). Where the value is 1, or nothing varies: Wilson's
+    limits with n = m, and that quantile of t for z. Where five examples or more share a score, on average: Wilson's
+    limits with that quantile. The trials are v (1 - v) over V + f s, of the value v; f = (z / z(95 %))^2, and s is the
+    sum of the squares of the steepest derivatives, of a positive and of a negative, at any of the scores: an example
+    may weigh much that these examples do not show. It takes away at most half of v (1 - v) / V or m, whichever is
+    smaller.
     """
     m = _positives(estimate)
     return _on_logit_scale(estimate, level, raised=m / (m - 1), df=m - 1) if m > 1 else FEW_POSITIVES
 
 
 @interval(
-    "Logit, t by the kurtosis",
+    "Logit (shared scores: Wilson), t by the kurtosis",
     of=Ranking,
     needs=(*EXAMPLES_ALIKE, "one_set", "its_value"),
     source="Boyd, Eng and Page (2013), ECML; degrees of freedom by the kurtosis: Satterthwaite (1946), Biometrics Bull"
-    " 2:110; the factor (m + 2) / (m - 1) is our own (docs/coverage.md)",
+    " 2:110; the factor (m + 2) / (m - 1) (docs/coverage.md) and the rule of shared scores (docs/curve-areas.csv) are"
+    " our own",
 )
 def pr_auc_logit(estimate: Estimate, level: float) -> Bounds:
     """Area under the precision-recall curve by trapezoids on the logit scale, mapped back: Student's t.
@@ -92,7 +98,7 @@ def pr_auc_logit(estimate: Estimate, level: float) -> Bounds:
     The variance is that of the influence values times (m + 2) / (m - 1), with m positives of n examples; the degrees of
     freedom are 2 n / (kurtosis of the influence values - 1), at most m - 1. Where the value is 1, or nothing varies:
     Wilson's limits with n = m, and the quantile of t with m - 1 for z. Of sums of scores the kurtosis is not known: the
-    degrees of freedom are m - 1.
+    degrees of freedom are m - 1. Where five examples or more share a score, on average: as of average precision.
     """
     m, n, kurtosis = _positives(estimate), estimate.sampling.n_examples, estimate.kurtosis
     if m < 2:
@@ -109,14 +115,31 @@ def _positives(estimate: Estimate) -> int:
 
 def _on_logit_scale(estimate: Estimate, level: float, *, raised: float, df: float) -> Bounds:
     """Return limits by Student's t of a mean over positives, whose variance is raised by a factor."""
-    value, error, p = estimate.value, estimate.standard_error, (1 + level) / 2
+    value, error, p, m = estimate.value, estimate.standard_error, (1 + level) / 2, _positives(estimate)
     if error is None:
         return FEW_POSITIVES
     if error == 0 or 1 - value <= NEGLIGIBLE:
-        m = _positives(estimate)
         return Bounds(*score_limits(min(value, 1.0), m, t_quantile(p, m - 1)), Message("limits.positives"))
+    if (unseen := _unseen(estimate, level)) > 0:
+        trials = _trials(value, error**2 * raised, unseen, m)
+        return Bounds(*score_limits(value, trials, t_quantile(p, m - 1)))
     half = t_quantile(p, df) * error * math.sqrt(raised) / (value * (1 - value))
     return Bounds(*logit_limits(value, half))
+
+
+def _unseen(estimate: Estimate, level: float) -> float:
+    """Return the variance that one example of each class adds where it weighs most; 0 of scores that are not shared."""
+    ranking = estimate.evidence
+    assert isinstance(ranking, Ranking)
+    if ranking.steepest is None:
+        return 0.0
+    return made_up_share(level) * sum(slope**2 for slope in ranking.steepest)
+
+
+def _trials(value: float, variance: float, unseen: float, most: float) -> float:
+    """Return the trials of a share that a variance amounts to; what is unseen takes away half of them at most."""
+    varies = value * (1 - value)
+    return max(varies / (variance + unseen), min(varies / variance, most) / 2)
 
 
 @interval(
@@ -187,7 +210,8 @@ def partial_auc_wilson(estimate: Estimate, level: float) -> Bounds:
     u is the area as a share of what the range of false positive rates [0, c] holds, and k = c N of the N negatives are
     in that range. The m positives and those k get made-up placements 0 and 1, each with the weight 1/20; the variances
     have the factors m / (m - 1) and N / (N - 1), the degrees of freedom are Welch's of m - 1 and k, and the trials are
-    u (1 - u) over the variance. Where u is 0 or 1: min(m, k).
+    u (1 - u) over the variance. Where u is 0 or 1: min(m, k). Where five examples or more share a score, on average,
+    fewer: as of average precision, with min(m, k) for m.
     """
     ranking, spreads, computation = estimate.evidence, estimate.spread_by_class, estimate.metric.computation
     assert isinstance(ranking, Ranking)
@@ -205,7 +229,8 @@ def partial_auc_wilson(estimate: Estimate, level: float) -> Bounds:
     variance = of_positives + of_negatives
     df = variance**2 / (of_positives**2 / (m - 1) + of_negatives**2 / max(k, 1.0))
     at_an_end = min(u, 1 - u) <= NEGLIGIBLE
-    trials = min(m, k) if at_an_end else u * (1 - u) / variance
+    unseen = _unseen(estimate, level) / (high - low) ** 2
+    trials = min(m, k) if at_an_end else _trials(u, variance, unseen, min(m, k))
     least, most = score_limits(min(max(u, 0.0), 1.0), trials, t_quantile((1 + level) / 2, df))
     return Bounds(low + (high - low) * least, low + (high - low) * most)
 

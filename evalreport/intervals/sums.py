@@ -91,7 +91,7 @@ def unit_log(estimate: Estimate, level: float) -> Bounds:
     if spread is None:
         return Bounds(None, None, estimate.sampling.alone)
     if estimate.value == 0:
-        return Bounds(None, None, Message("limits.no_error", n=spread.units))
+        return Bounds(0.0, None, Message("limits.no_error", n=spread.units))
     if spread.variance == 0:
         return Bounds(None, None, Message("limits.units_alike", n=spread.units))
     half = t_quantile((1 + level) / 2, spread.df) * math.sqrt(spread.variance) / estimate.value

@@ -190,12 +190,16 @@ class Ranking:
         Examples of the rarest class in the truth.
     labels
         (n,) which examples have the higher score, where all have one of two (or the same one); else None.
+    steepest
+        Scores that examples share (``steepest_slopes``): the largest size of the derivative by a positive and by a
+        negative example at any score, also where there is no such example; else None.
     """
 
     positive: Mask
     class_sizes: tuple[int, int]
     rarest: float | None
     labels: Mask | None = None
+    steepest: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from evalreport.engine.draws import GROUPS
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.replicates import MOST_DRAWN, drawn_in_groups
+from evalreport.metrics.replicates import LEAST_OF_PRECISION, MOST_DRAWN, drawn_in_groups, serve_precision
 from evalreport.metrics.row_estimates import rarest
 from evalreport.metrics.sample import Sample
 from evalreport.schema.comparisons import VarianceRecord
@@ -88,4 +88,6 @@ def replicates_found(sample: Sample) -> tuple[FoundRecord, ...]:
     if not resampled or not drawn_in_groups(sample.rows, rarest(predictions), len(predictions.classes)):
         return ()
     how, why = Message("groups.drawn", n=GROUPS), Message("groups.why", n=MOST_DRAWN)
+    if not all(serve_precision(e) for e in sample.estimates.values() if e.replicates is not None):
+        how = Message("groups.drawn_without_areas", n=GROUPS, least=LEAST_OF_PRECISION)
     return (FoundRecord(what="resampling of scores and losses", value=how, why=why),)

@@ -13,6 +13,7 @@ from evalreport.engine.draws import GROUPS, bootstrap_groups, stream
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import RankedWeights, group_weights
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import Ranking
 from evalreport.metrics.layout import Layout, Parts
 from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition
@@ -27,6 +28,11 @@ MOST_DRAWN = 10_000
 
 LEAST_UNITS, LEAST_OF_TWO, LEAST_OF_SEVERAL = 1_000, 500, 50
 """Units, and examples of each of two or of several classes, from which on groups show what draws of units show."""
+
+LEAST_OF_PRECISION = 2_000
+"""Positives from which on they do of areas under the precision-recall curve, ..."""
+MOST_OF_PRECISION = 100_000
+"""... and rows beyond which draws of units would more than double the time of a run: groups are drawn there anyway."""
 
 
 def drawn_in_groups(data: RowData, rarest: float | None, classes: int) -> bool:
@@ -76,9 +82,15 @@ def with_replicates(
     smooth = {
         key: (estimates[key], influence)
         for key in keys
-        if in_groups and (influence := estimates[key].influence) is not None
+        if in_groups
+        and (influence := estimates[key].influence) is not None
+        and serve_precision(estimates[key])
     }
-    others = [key for key in keys if key not in smooth] if of_rows or not in_groups else []
+    others = [
+        key
+        for key in keys
+        if key not in smooth and (of_rows or not in_groups or estimates[key].influence is not None)
+    ]
     replicates = of_groups(smooth, n_resamples, seed=seed)
     if others and n_resamples:
         replicates |= of_units(data, others, n_resamples, seed=seed)
@@ -87,6 +99,15 @@ def with_replicates(
         if scale is not None and base in replicates:
             replicates[key] = scale.forward(replicates[base])
     return {key: replace(e, replicates=replicates.get(key, e.replicates)) for key, e in estimates.items()}
+
+
+def serve_precision(estimate: Estimate) -> bool:
+    """Say whether groups serve an estimate: an area under the precision-recall curve takes more positives."""
+    evidence, computation = estimate.evidence, estimate.metric.computation
+    if not (isinstance(evidence, Ranking) and isinstance(computation, Ranks)):
+        return True
+    few = evidence.class_sizes[0] < LEAST_OF_PRECISION and sum(evidence.class_sizes) <= MOST_OF_PRECISION
+    return computation.area != "precision_recall" or not few
 
 
 def _base_of(key: Key) -> Key:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from evalreport.calibration.risks import Risks
 from evalreport.engine.distributions import Columns, column_totals, combined, gradient
 from evalreport.engine.parallel import mapped
-from evalreport.engine.ranks import ClassRanks, RankedWeights, group_weights
+from evalreport.engine.ranks import ClassRanks, RankedWeights, group_weights, steepest_slopes
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import (
     EffectiveProportion,
@@ -182,12 +183,12 @@ def _of_ranks(
                 predictions, key, _why_undefined(metric.scale.undefined, values, data.layout)
             )
             continue
-        slopes = (
-            None
-            if computation.derivative is None
-            else _rank_slopes(computation.derivative, data, model, groups, values)
-        )
-        estimates[key] = _estimate(predictions, data, key, value, slopes, evidence)
+        slopes, of_value = None, evidence
+        if computation.derivative is not None:
+            slopes = _rank_slopes(computation.derivative, data, model, groups, values)
+            if isinstance(evidence, Ranking):
+                of_value = replace(evidence, steepest=steepest_slopes(computation.derivative, groups[0]))
+        estimates[key] = _estimate(predictions, data, key, value, slopes, of_value)
     return estimates
 
 

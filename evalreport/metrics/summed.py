@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from evalreport.engine.draws import stream
-from evalreport.engine.ranks import RankedWeights
+from evalreport.engine.ranks import RankedWeights, steepest_slopes
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import Mean, Ranking, Rows
 from evalreport.metrics.metric import Moments
@@ -18,7 +18,7 @@ from evalreport.metrics.registry import (
     of_family,
     slopes_of_ranks,
 )
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, Mask
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.table import Predictions
 from evalreport.samplings import Influence, Sums
@@ -87,13 +87,19 @@ def summed_estimates(
                 value=float(values[k]),
                 range=limits,
                 sampling=Sums(predictions.n_examples),
-                evidence=Mean()
-                if base.name in losses
-                else Ranking(positives, sums.class_sizes, float(min(sums.class_sizes))),
+                evidence=Mean() if base.name in losses else _ranking(sums, base.name, model, positives),
                 influence=Influence(rows[k], np.ones(rows.shape[1])),
                 replicates=replicates[k] if n_resamples else None,
             )
     return estimates
+
+
+def _ranking(sums: ScoreSums, metric: str, model: str, positives: Mask) -> Ranking:
+    """Return the evidence of a rank metric; where a bin holds several scores none counts as shared."""
+    every_score = bool(sums.bins[model].tied.all())
+    groups = RankedWeights(*sums.groups[model])
+    steepest = steepest_slopes(slopes_of_ranks()[metric], groups) if every_score else None
+    return Ranking(positives, sums.class_sizes, float(min(sums.class_sizes)), steepest=steepest)
 
 
 def _value(sums: ScoreSums, metric: str, model: str) -> float:

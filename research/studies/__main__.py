@@ -76,6 +76,10 @@ STUDIES: Mapping[str, Table] = {
     "class-areas": Table(
         "class_areas", "class-areas.csv", ("kind", "metric", "classes", "rarest", "shift", "correlation"), 400, 50616
     ),
+    "curve-areas": Table(
+        "curve_areas", "curve-areas.csv",
+        ("kind", "metric", "levels", "shape", "first", "second", "correlation", "prevalence", "n"), 8000, 81187
+    ),
     "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 1000, 71204),
 }  # fmt: skip
 

@@ -31,6 +31,7 @@ from evalreport.questions.slices.records import IN_HEADINGS
 from evalreport.questions.thresholds.decision_curves import level_of_highest, side_of
 from evalreport.questions.thresholds.dominance import decided_both_ways
 from evalreport.questions.thresholds.murphy import murphy_differences
+from evalreport.questions.thresholds.options import threshold_range
 from evalreport.samplings import sampling_by
 from research.studies.designs import predictions_on
 from research.studies.harness import Cell, Study, limits
@@ -126,9 +127,9 @@ def curves_cross(n: int, correlation: float) -> Draw:
     return printed
 
 
-def highest_benefit(n: int) -> Draw:
-    """Say whether one of two models with equal net benefits is shown to have more at some of 41 thresholds."""
-    thresholds = [k / 100 for k in range(10, 51)]
+def highest_benefit(n: int, declared: str) -> Draw:
+    """Say whether one of two models with equal net benefits is shown to have more at some declared threshold."""
+    thresholds = threshold_range(declared)
 
     def printed(generator: np.random.Generator) -> bool:
         x, noise = generator.normal(size=n), generator.normal(size=(2, n))
@@ -258,7 +259,14 @@ CELLS = (
     ),
     Heading("no overall winner: two equal curves, n = 120", curves_cross(120, 0.0)),
     Heading("no overall winner: two equal curves, correlation 0.8, n = 400", curves_cross(400, 0.8)),
-    Heading("who has the highest net benefit: two equal curves, n = 400", highest_benefit(400)),
+    *(
+        Heading(
+            f"who has the highest net benefit: two equal curves, {count} thresholds, n = {n}",
+            highest_benefit(n, declared),
+        )
+        for count, declared in ((11, "0.2:0.3"), (20, "0.05:0.24"), (40, "0.05:0.44"), (99, "0.01:0.99"))
+        for n in ((400, 2000) if count in (11, 40) else (2000,))
+    ),
     Heading("metrics disagree: two equal models, n = 400", metrics_disagree(400, (0.8, 0.8))),
     Heading(
         "ahead at some cost ratio: two equal models, n = 1,000", ahead_at_some_cost_ratio(1000, [1.0, 1.0])

@@ -110,6 +110,16 @@ def test_an_option_that_is_gone_is_named_with_what_replaces_it(run, tmp_path, mo
         evalreport.evaluate("models", **{field: 1})
 
 
+@pytest.mark.parametrize("name", ["wilson_f1", "wilson_f1s", "wilson_recalls"])
+def test_an_interval_of_class_shares_that_is_gone_names_plus_four(run, tmp_path, name):
+    """METHODS 6B: plus_four took the place of all three."""
+    (tmp_path / "a.csv").write_text("id,y_true,y_pred\n1,yes,yes\n2,no,no\n")
+    answer = run("run", str(tmp_path / "a.csv"), "--interval", name, "-o", str(tmp_path / "out"))
+    assert answer.code == 2
+    assert answer.err.splitlines()[-1].startswith(f"evalreport: {name} is gone: ")
+    assert "plus_four" in answer.err.splitlines()[-1]
+
+
 @pytest.mark.parametrize("kind", ["test", "interval"])
 def test_a_method_that_is_gone_is_named_with_its_successor(run, tmp_path, kind):
     """Exit code 2, and one line that names what leads instead."""

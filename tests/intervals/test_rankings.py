@@ -16,6 +16,7 @@ from evalreport.intervals import limits, recommended
 from evalreport.intervals.rankings import mover
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import Ranking
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
@@ -144,11 +145,11 @@ def test_without_correlation_mover_is_newcombe_s() -> None:
     assert mover(first, second, 1.0) == pytest.approx((0.1, 0.3))
 
 
-# --- PR AUC and partial AUC: the formulas in numpy alone, derivatives by differences of the weights ------------------
+# --- AP, PR AUC and partial AUC: the formulas in numpy alone, derivatives by differences of the weights --------------
 
 
 def areas(true: Any, score: Any, weight: Any) -> dict[Quantity, float]:
-    """PR AUC by trapezoids, and the area under the ROC curve for FPR <= 0.1 as a share of 0.1, of weighted rows."""
+    """AP, PR AUC by trapezoids, and the area under the ROC curve for FPR <= 0.1 as a share of 0.1, of weighted rows."""
     thresholds = np.unique(score)[::-1]
     found = np.array([weight[(score >= t) & true].sum() for t in thresholds])
     wrong = np.array([weight[(score >= t) & ~true].sum() for t in thresholds])
@@ -163,7 +164,12 @@ def areas(true: Any, score: Any, weight: Any) -> dict[Quantity, float]:
         for e, f, r, s in pieces
         if e < 0.1 and f > e
     )
-    return {PR: float((np.diff(recall) * heights).sum()), PARTIAL: float(area / 0.1)}
+    gained = np.diff(recall)
+    return {
+        AP: float((gained * precision).sum()),
+        PR: float((gained * heights).sum()),
+        PARTIAL: float(area / 0.1),
+    }
 
 
 def influence(true: Any, score: Any, quantity: Quantity) -> Any:
@@ -178,10 +184,44 @@ def influence(true: Any, score: Any, quantity: Quantity) -> Any:
     return found
 
 
+def steepest(true: Any, score: Any, quantity: Quantity) -> list[float]:
+    """The largest derivative by one more positive, and by one more negative, at any score, from weights above 0."""
+    step, largest = 1e-5, []
+    for more in (True, False):
+        slopes = []
+        for there in np.unique(score):
+            rows = np.append(true, more), np.append(score, there)
+            at = [areas(*rows, np.append(np.ones(len(true)), w * step))[quantity] for w in (0, 1, 2)]
+            slopes.append(abs(4 * at[1] - 3 * at[0] - at[2]) / (2 * step))
+        largest.append(max(slopes))
+    return largest
+
+
+def wilson(x: float, trials: float, q: float) -> tuple[float, float]:
+    """Wilson's limits with any quantile."""
+    centre = (x + q * q / (2 * trials)) / (1 + q * q / trials)
+    half = q * math.sqrt(x * (1 - x) / trials + q * q / (4 * trials**2)) / (1 + q * q / trials)
+    return centre - half, centre + half
+
+
 def by_hand(true: Any, score: Any, quantity: Quantity) -> tuple[float, float, float, Any]:
     """Value, limits at 95 % and derivatives; partial AUC as a share of its range."""
     x, z = areas(true, score, np.ones(len(true)))[quantity], influence(true, score, quantity)
     m, n = int(true.sum()), len(true)
+    shared = 5 * len(np.unique(score)) <= n
+    unseen = sum(slope**2 for slope in steepest(true, score, quantity)) if shared else 0.0
+
+    def trials(variance: float, most: float) -> float:
+        return max(x * (1 - x) / (variance + unseen), min(x * (1 - x) / variance, most) / 2)
+
+    if quantity != PARTIAL and shared:
+        raised = (m + (2 if quantity == PR else 0)) / (m - 1)
+        return x, *wilson(x, trials((z**2).sum() * raised, m), stats.t.ppf(0.975, m - 1)), z
+    if quantity == AP:
+        error = math.sqrt((z**2).sum() * m / (m - 1)) / (x * (1 - x))
+        q = stats.t.ppf(0.975, m - 1)
+        low, high = (1 / (1 + math.exp(-(math.log(x / (1 - x)) + side * q * error))) for side in (-1, 1))
+        return x, low, high, z
     if quantity == PR:
         kurtosis = n * (z**4).sum() / (z**2).sum() ** 2
         error = math.sqrt((z**2).sum() * (m + 2) / (m - 1)) / (x * (1 - x))
@@ -194,19 +234,16 @@ def by_hand(true: Any, score: Any, quantity: Quantity) -> tuple[float, float, fl
         ((z[~true] ** 2).sum() + made_up / k**2) * (n - m) / (n - m - 1),
     ]
     q = stats.t.ppf(0.975, sum(parts) ** 2 / (parts[0] ** 2 / (m - 1) + parts[1] ** 2 / max(k, 1)))
-    trials = x * (1 - x) / sum(parts)
-    centre = (x + q * q / (2 * trials)) / (1 + q * q / trials)
-    half = q * math.sqrt(x * (1 - x) / trials + q * q / (4 * trials**2)) / (1 + q * q / trials)
-    return x, centre - half, centre + half, z
+    return x, *wilson(x, trials(sum(parts), min(m, k)), q), z
 
 
-@pytest.mark.parametrize("quantity", [PR, PARTIAL])
+@pytest.mark.parametrize("quantity", [AP, PR, PARTIAL])
 @pytest.mark.parametrize("decimals", [0, 12])
 @pytest.mark.parametrize("positives", [15, 60])
 def test_areas_under_parts_are_the_formulas_by_numpy(
     quantity: Quantity, decimals: int, positives: int
 ) -> None:
-    """Value and difference, with ties and without; differences of the weights are exact to about 1e-9."""
+    """Value and difference, of scores of few levels and without ties; differences of weights are exact to 1e-9."""
     rng = np.random.default_rng(positives + decimals)
     true = np.repeat([True, False], [positives, 66])
     a, b = (np.round(rng.normal(size=len(true)) + true, decimals) for _ in range(2))
@@ -214,11 +251,11 @@ def test_areas_under_parts_are_the_formulas_by_numpy(
     r = (z * w).sum() / math.sqrt((z**2).sum() * (w**2).sum())
     below = math.sqrt((x - low_x) ** 2 + (high_y - y) ** 2 - 2 * r * (x - low_x) * (high_y - y))
     above = math.sqrt((high_x - x) ** 2 + (y - low_y) ** 2 - 2 * r * (high_x - x) * (y - low_y))
+    leaders = {AP: "ap_logit", PR: "pr_auc_logit", PARTIAL: "partial_auc_wilson"}
     least = (1 - 0.1 / 1.9) / 2
     start, unit = (least, 1 - least) if quantity == PARTIAL else (0.0, 1.0)
-    value = limits(
-        estimate_of(true, quantity, a), {PR: "pr_auc_logit", PARTIAL: "partial_auc_wilson"}[quantity], 0.95
-    )
+    value = limits(estimate_of(true, quantity, a), leaders[quantity], 0.95)
+    assert recommended(estimate_of(true, quantity, a)) == value.method
     found = leading_limits(estimate_of(true, quantity, a, b))
     assert (value.low, value.high) == pytest.approx((start + unit * low_x, start + unit * high_x), rel=1e-6)
     expected = [unit * limit for limit in (x - y - below, x - y + above)]
@@ -231,7 +268,7 @@ def test_a_perfect_start_of_the_curve_has_wilson_s_limits(
 ) -> None:
     """Partial AUC 1: as many trials as positives, or as negatives in the range of rates, whichever are fewer."""
     true = np.repeat([1, 0], [positives, negatives])
-    found = leading_limits(estimate_of(true, PARTIAL, true))
+    found = leading_limits(estimate_of(true, PARTIAL, -np.arange(len(true))))
     # By hand: only made-up placements vary, (1/20) / m^2 and (1/20) / k^2 with the factors m/(m - 1) and N/(N - 1).
     m, k = positives, negatives / 10
     parts = [1 / (20 * m * (m - 1)), negatives / (20 * k**2 * (negatives - 1))]
@@ -239,6 +276,29 @@ def test_a_perfect_start_of_the_curve_has_wilson_s_limits(
     least = (1 - 0.1 / 1.9) / 2
     assert found["high"] == 1
     assert found["low"] == pytest.approx(least + (1 - least) / (1 + q * q / trials), rel=1e-12)
+
+
+def test_a_nearly_perfect_ranking_of_five_levels_by_hand() -> None:
+    """One of 50 negatives among the 10 positives of the second level, none among the 40 of the first: 25 trials.
+
+    AP = 0.8 + 0.2 x 50/51. The influence values alone leave some 250 trials, and a negative at the highest level fewer
+    than half of the 50 that there are positives.
+    """
+    true = np.repeat([1, 0], [50, 50])
+    score = np.repeat([5.0, 4.0, 4.0, 3.0, 2.0, 1.0], [40, 10, 1, 10, 10, 29])
+    value = 0.8 + 0.2 * 50 / 51
+    found = leading_limits(estimate_of(true, AP, score))
+    assert found["estimate"] == pytest.approx(value)
+    assert (found["low"], found["high"]) == pytest.approx(wilson(value, 25, stats.t.ppf(0.975, 49)))
+
+
+def test_scores_are_shared_where_five_examples_have_each_on_average() -> None:
+    """With one score more, or one example less, the rule of other scores holds."""
+    rng = np.random.default_rng(11)
+    for levels, n, shared in ((20, 100, True), (20, 99, False), (100, 500, True), (101, 500, False)):
+        estimate = estimate_of(np.tile([1, 0, 0], n)[:n], AP, rng.permutation(np.arange(n) % levels))
+        assert isinstance(estimate.evidence, Ranking)
+        assert (estimate.evidence.steepest is not None) == shared
 
 
 def test_areas_of_parts_lead_on_plain_rows_alone() -> None:

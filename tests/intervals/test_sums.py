@@ -137,12 +137,15 @@ def test_a_perfect_model_has_as_many_trials_as_units() -> None:
 
 
 @pytest.mark.parametrize(
-    ("errors", "reason"), [([0] * 6, "no error in 6 units"), ([1] * 6, "all 6 units have the same ratio")]
+    ("errors", "low", "reason"),
+    [([0] * 6, 0.0, "no error in 6 units"), ([1] * 6, None, "all 6 units have the same ratio")],
 )
-def test_error_ratios_without_spread_have_no_limits_and_say_why(errors: list[int], reason: str) -> None:
-    """No error at all, and the same ratio in every unit."""
+def test_error_ratios_without_spread_lack_limits_and_say_why(
+    errors: list[int], low: float | None, reason: str
+) -> None:
+    """No error at all: the lower limit is 0, as METHODS 7E has it. The same ratio in every unit: no limits."""
     first = value_of(evaluated({"a": {"errors": errors, "total": [10] * 6}}), "a", "error_ratio").intervals[0]
-    assert (first.low, first.high) == (None, None)
+    assert (first.low, first.high) == (low, None)
     assert reason in str(first.reason)
 
 

@@ -6,8 +6,9 @@ import pytest
 from evalreport.engine.parallel import working
 from evalreport.loading.load import load
 from evalreport.metrics.difference import paired_difference
+from evalreport.metrics.records import replicates_found
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.replicates import MOST_DRAWN, group_sums, groups_of
+from evalreport.metrics.replicates import MOST_DRAWN, group_sums, groups_of, of_units
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
@@ -99,6 +100,21 @@ def test_what_has_no_influence_values_is_resampled_by_name_alone() -> None:
     assert sampled(models(MANY), AT_CUTS, n_resamples=20, of_rows=True).estimates[key].replicates is not None
     rare = sampled(models(MANY, share=20 / MANY), AT_CUTS, n_resamples=20)
     assert rare.estimates[key].replicates is not None
+
+
+@pytest.mark.parametrize(("share", "in_groups"), [(0.1, False), (0.3, True)])
+def test_areas_of_precision_are_drawn_in_groups_from_2_000_positives_on(
+    share: float, in_groups: bool
+) -> None:
+    """About 1,050 and 3,150 positives: rows are drawn of few, and of the area under the ROC curve groups in both."""
+    sample = sampled(models(MANY, share), n_resamples=20)
+    for name in ("average_precision", "pr_auc", "roc_auc"):
+        key = "twin", Quantity(name)
+        by_rows = of_units(sample.rows, [key], 20, seed=1)[key]
+        same = np.array_equal(sample.estimates[key].replicates, by_rows)
+        assert same == (name != "roc_auc" and not in_groups)
+    (told,) = replicates_found(sample)
+    assert ("precision-recall" in str(told.value)) == (not in_groups)
 
 
 def test_groups_are_of_equal_size_and_sums_keep_the_spread() -> None:

@@ -72,13 +72,9 @@ def probabilities(sample: Sample) -> Iterator[tuple[str, tuple[Floats, Mask]]]:
         yield outputs.name, (seen.proba[:, seen.positive_code], np.asarray(seen.true == seen.positive_code))
 
 
-MOST_SEPARATE = 11
-"""Neighbouring thresholds are nearly the same comparison: so many count at most, as of ROC curves."""
-
-
 def level_of_highest(level: float, thresholds: int) -> float:
-    """Return the level of the limits by which a curve is called the highest somewhere in a range of thresholds."""
-    return 1 - (1 - level) / min(thresholds, MOST_SEPARATE)
+    """Return the level of the limits by which a curve is called the highest at one of some thresholds (Bonferroni)."""
+    return 1 - (1 - level) / thresholds
 
 
 def side_of(limits: Limits) -> Literal[-1, 0, 1]:

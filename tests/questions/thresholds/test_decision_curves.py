@@ -79,6 +79,23 @@ def test_the_heading_names_a_curve_only_where_its_lead_is_shown() -> None:
     assert heading(noisy(400, 3, (0.5, 0.5))).startswith(
         "Decision curves: no curve is shown to have the highest net benefit; at 30 %"
     )
-    assert heading(noisy(3000, 4, (0.0, 3.0))).startswith(
+    assert heading(noisy(8000, 4, (0.0, 3.0))).startswith(
         "Decision curves: a is shown to have the highest net benefit from 10 % to 50 %; at 30 %"
     )
+
+
+def test_a_lead_is_shown_by_limits_at_a_level_shared_among_all_thresholds() -> None:
+    """Of 99 thresholds each has the level 1 - 0.05/99: records say so by the limits of one threshold at that level."""
+    source = noisy(2000, 4, (0.0, 1.5))
+    found = er.evaluate(source, resamples=20, thresholds="0.01:0.99", metrics=["brier"])
+    alone = er.evaluate(
+        source, resamples=20, thresholds="0.01:0.99", metrics=["brier"], confidence=1 - 0.05 / 99
+    )
+    strict = {r.threshold: r for r in alone.decision_curve_differences}
+    assert len(found.decision_curve_differences) == 99
+    shown = 0
+    for record in found.decision_curve_differences:
+        low, high = strict[record.threshold].low, strict[record.threshold].high
+        assert record.above == (1 if low > 0 else -1 if high < 0 else 0)
+        shown += record.above != 0
+    assert 0 < shown < sum(r.low > 0 or r.high < 0 for r in found.decision_curve_differences)
