@@ -597,12 +597,14 @@ def _at_as_many_as_positives(state: Steps) -> AtThreshold:
     cumulative = state.cumulative(np.ones((1, len(state.order.rows))))
     p, n = float(cumulative.found[-1, 0]), float(cumulative.wrong[-1, 0])
     value = float(r_precision(cumulative)[0])
+    if not 0 < value < 1:
+        return AtThreshold(p)
     near, far = _near(cumulative, p)
     share, wrong = near / (near + far), p * (1 - value) / n
     variance = (1 - share) ** 2 * value * (1 - value) / p
     variance += share**2 * (1 - value) * (1 - wrong) / p
     variance += share**2 * (1 + wrong - value) ** 2 * n / (p * (n + p))
-    return AtThreshold(value * (1 - value) / variance if 0 < value < 1 else p)
+    return AtThreshold(value * (1 - value) / variance)
 
 
 @_at_corners(
