@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from evalreport import numbers
 from evalreport.headline.degenerate import differ, labels_are_given
 from evalreport.headline.facts import Facts, Limited, Pair, number_of, rows_on, values_beside
 from evalreport.headline.lead import MOST_NAMES, OF_RUNS, Lead
@@ -368,11 +369,20 @@ def _on_metric(facts: Facts, pair: Pair) -> Message:
         assert turned is not None
         pair = turned
     a, b = (facts.value(m, pair.quantity) or Limited(0.0) for m in (pair.first, pair.second))
+    others = (facts.pair(pair.first, m, pair.quantity) for m in facts.ranked if m != pair.first)
+    alike = [p.second for p in others if p is not None and _shown(facts, p) == _shown(facts, pair)]
     key = f"on_metric{facts.loss(pair.quantity)}" + ("" if values_are_shown(facts, pair, a, b) else "_by")
     return Message(
         f"headline.{key}", metric=facts.words(pair.quantity), first=facts.name(pair.first),
-        second=facts.name(pair.second), **values_beside(a.value, b.value, pair.by),
+        second=facts.names(alike) if alike[1:] else facts.name(pair.second), **values_beside(a.value, b.value, pair.by),
     )  # fmt: skip
+
+
+def _shown(facts: Facts, pair: Pair) -> list[float]:
+    """Return the second model's value and the difference with its limits, to the digits that are shown."""
+    b = facts.value(pair.second, pair.quantity) or Limited(0.0)
+    known = (x for x in (b.value, pair.by.value, pair.by.low, pair.by.high) if x is not None)
+    return [numbers.shown(x, pair.by.half)[0] for x in known]
 
 
 def _same_ranking(facts: Facts, lead: Lead) -> Message | None:

@@ -7,11 +7,13 @@ that holds is used.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evalreport import numbers
 from evalreport.extensions import file_of_room
 from evalreport.gates.conditions import BEST, as_ratio, parse
 from evalreport.gates.outcomes import leader_of
@@ -48,6 +50,8 @@ UNMOVED = 0.05
 """One-sided p-value above which a slice is said to show no fall."""
 FEWER = 0.5
 """A run with less than this share of the accepted run's rows is said to have lost rows."""
+MOST_FURTHER_DIGITS = 2
+"""So many digits are added to a gate's limits, at most, where one looks as if it met the bar."""
 DATA_QUESTIONS = ("examples", "labels", "classes", "predicted_labels", "scores", "missing", "column")
 """Questions of an audit about the data, in the order in which the headline names their alarms; of the rows first."""
 EARLIER_FIRST = re.compile(r"(?:[\d.]+\s*[*×]\s*)?(?:accepted|last)(?:\s*[+\-−]\s*[\d.]+)?")
@@ -220,11 +224,31 @@ def gate_text(facts: Facts, gate: GateRecord) -> Message:
     if gate.value is None:
         return Message("headline.gate_unknown", what=visible(what), needs=needs)
     name = _gate_words(facts, what)
+    if _counts_alarms(gate.gate):
+        return Message(f"headline.gate_{what}", n=int(gate.value), needs=needs)
     if gate.low is None and float(gate.value).is_integer():
         return Message("headline.gate_count", what=name, count=int(gate.value), needs=needs)
-    value = amount(Limited(gate.value, gate.low, gate.high))
+    value = amount(Limited(gate.value, gate.low, gate.high), _beside_the_bar(gate, bar))
     key = "gate" if not about_then(gate.gate) else "gate_times" if "*" in bar else "gate_change"
     return Message(f"headline.{key}", what=name, value=value, needs=needs)
+
+
+def _beside_the_bar(gate: GateRecord, bar: str) -> Limited:
+    """Return limits with whose digits no limit that misses the bar looks as if it met it."""
+    low, high, value = gate.low, gate.high, gate.value or 0.0
+    try:
+        limit = float(bar)
+    except ValueError:
+        return Limited(value, low, high)
+    if low is None or high is None:
+        return Limited(value, low, high)
+    half = (high - low) / 2
+    for _ in range(MOST_FURTHER_DIGITS):
+        shown = [numbers.shown(x, half)[0] for x in (low, high)]
+        if not any(math.isclose(x, limit) and y != limit for x, y in zip(shown, (low, high), strict=True)):
+            break
+        half /= 10
+    return Limited(value, value - half, value + half)
 
 
 def _gate_words(facts: Facts, what: str) -> str | Message:
@@ -511,10 +535,12 @@ def _then(facts: Facts, model: str | None) -> Message | None:
 def data_too(facts: Facts, lead: Lead) -> Message | None:
     """Say that the data changed as well; beside lost rows, where the model in service stands."""
     if lead.code in ("alarm", "lower", "higher", "gate_failed", "no_alarm"):
-        counted = lead.code == "gate_failed" and split(str(lead.more.get("gate", "")))[0] == "n"
+        asked = split(str(lead.more.get("gate", "")))[0] if lead.code == "gate_failed" else ""
+        counted = asked == "n"
         fact = _data_fact(facts, rows=not counted) if facts.is_audit else None
         if fact is not None:
-            return Message("headline.data_too", fact=fact)
+            # Beside a gate that counts such changes it is what the gate counted.
+            return fact if asked == "drifts" else Message("headline.data_too", fact=fact)
         if counted and facts.is_audit:
             return _no_alarm_on(facts)
     if lead.code == "alarm" and lead.first is not None and lead.first not in facts.in_service:

@@ -23,7 +23,7 @@ NO_REPLICATES = Message("limits.few_with_both_classes")
     of=AtChosen,
     needs=("of_this_metric",),
     source="the optimism of a choice by the bootstrap: Efron and Tibshirani (1993), Introduction to the Bootstrap;"
-    " with the limits of ``plus_four``: our own combination (docs/curves.md)",
+    " with the limits of plus four: our own combination (docs/curves.md)",
 )
 def rechosen(estimate: Estimate, level: float) -> Bounds:
     """What the threshold chosen here gives on fresh examples: the delta method, less the bootstrap's optimism.

@@ -16,7 +16,7 @@ MADE_UP = 1 / 16
     "Cluster Wilson",
     of=Estimate,
     needs=(*CLUSTER_T.needs, "bounded"),
-    source="Korn and Graubard (1998), Survey Methodology 24:193, with Wilson's limits; the error of ``cluster_t``: this"
+    source="Korn and Graubard (1998), Survey Methodology 24:193, with Wilson's limits; the error of cluster t: this"
     " combination was chosen by simulation",
 )
 def cluster_wilson(estimate: Estimate, level: float) -> Bounds:

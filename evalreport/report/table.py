@@ -96,7 +96,7 @@ class Table:
     @property
     def in_lines(self) -> bool:
         """Whether a phone shows each row as lines of its own."""
-        return self.look.startswith(("lined", "triangle", "examples", "found", "cases"))
+        return self.look.startswith(("lined", "triangle", "examples", "found", "cases", "slices"))
 
     @property
     def is_crowded(self) -> bool:

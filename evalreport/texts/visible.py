@@ -182,8 +182,8 @@ def _telling(name: str, others: Sequence[str], limit: int) -> str:
     starts = [name.rfind("/") + 1 if "/" in signs else 0, 0, *(place + 1 for place in joints)]
     for start in starts:
         for end in (len(name), *reversed(joints)):
-            part = name[start:end]
             cut = end < len(name)
+            part = name[start:end].rstrip(f"{JOINTS}–—") if cut else name[start:]
             if LEAST_DISTINCT <= len(part) <= limit - cut and not any(part in other for other in others):
                 return part + "…" * cut
     return name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -114,7 +116,7 @@ def test_a_night_with_less_than_half_of_the_usual_rows_is_said(history):
     found, _, _ = audited(history, night(GOOD, 90, first=70_000))
     row = answer(found, "examples")
     assert (row.alarm, row.effect_size) == (True, pytest.approx(0.45))
-    assert row.text == "90 rows, 200 usually: fewer than half"
+    assert row.text == "90, usually 200: fewer than half"
 
 
 def test_on_the_same_examples_labels_are_not_asked_and_scores_in_pairs(history):
@@ -160,6 +162,10 @@ def test_a_third_class_is_found_though_the_task_became_another(history):
     assert answer(found, "classes").alarm
     assert gate_of(found)[0] == "undecided"
     assert gate_of(found, 1)[0] == "fail"
+    assert re.search(
+        r"there are \d alarms about the data, needs ≤ 0; true labels: 10\.0 % are “z”, 0\.0 % were",
+        str(found.results.headline.text),
+    )
 
 
 def test_another_kind_of_truth_is_said_aloud(history):

@@ -146,3 +146,28 @@ def test_a_failed_gate_is_named_with_its_value_and_its_limit() -> None:
     assert re.match(
         r"A gate fails: ash’s accuracy is 0\.40\d* \[.*\], needs ≥ 0\.9", str(results.headline.text)
     )
+
+
+def test_a_limit_that_misses_its_bar_is_told_with_digits_that_show_it() -> None:
+    """48 of 75 right are at most 0.748 (Clopper-Pearson, scipy.stats.binomtest): not the 0.75 that is needed."""
+    truth = np.arange(75) % 2
+    results = er.evaluate(
+        {"digits": {"y_pred": np.where(np.arange(75) < 48, truth, 1 - truth)}},
+        truth=truth,
+        positive="1",
+        metrics=("accuracy",),
+        gates=["digits.accuracy >= 0.75"],
+        resamples=20,
+    )
+    assert results.headline is not None
+    assert str(results.headline.text).startswith(
+        "A gate fails: digits’s accuracy is 0.640 [0.521, 0.748], needs ≥ 0.75"
+    )
+
+
+def test_all_models_of_which_another_metric_is_true_are_named() -> None:
+    """A constant of one half loses ln 2; constants of 0 and of 1 lose alike on balanced classes."""
+    models = {name: {"p_1": np.full(100, p)} for name, p in (("half", 0.5), ("no", 0.0), ("yes", 1.0))}
+    results = er.evaluate(models, truth=np.arange(100) % 2, positive="1", resamples=20)
+    assert results.headline is not None
+    assert "half is lower on log loss: 0.7 against 17.3 for no and yes, by" in str(results.headline.text)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 
 import pytest
 
-from evalreport.texts.visible import code_point, distinct_names, escaped_json, visible
+from evalreport.texts.visible import code_point, distinct_names, escaped_json, short_names, visible
 
 
 def test_two_names_never_look_alike() -> None:
@@ -51,3 +52,10 @@ def test_no_character_of_the_first_plane_acts_on_a_terminal() -> None:
     left = [c for c in formats if c in escaped_json("".join(formats))]
     # The soft hyphen, joiners, and signs of Arabic and Syriac that stand before a number.
     assert all(unicodedata.bidirectional(c) in ("BN", "AN", "AL") for c in left)
+
+
+def test_a_name_is_not_cut_behind_a_joint() -> None:
+    """What is left out begins where the last word ends: no dash or underscore stands before the ellipsis."""
+    long = "gpt-4o-mini-2024-07-18__temp=0.0__few_shot_k=5__prompt_v12_final.run-3"
+    for short in short_names([long, "Modèle β (v2.1, août) – «prod», 100 % fett & mehr"]).values():
+        assert re.search(r"[^\s_–-]…$", short)

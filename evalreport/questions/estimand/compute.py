@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from evalreport.metrics.registry import definition
 from evalreport.questions.estimand.records import EstimandLists, EstimandRecord
 from evalreport.questions.question import Run, question
+from evalreport.schema.metrics import MEANS_OF_A_COLUMN
 from evalreport.texts import Message
+from evalreport.texts.visible import visible
 
 RETRAINED = frozenset({"cross-validation", "5x2cv", "repeated-holdout", "replicates"})
 """Designs in which models were trained again."""
@@ -26,10 +29,27 @@ def estimand(run: Run) -> EstimandLists:
             fixed=Message("estimand.settings" if _is_retrained(run) else "estimand.fitted"),
             varies=_varies(run),
             missing=_missing(run),
-            family=Message(f"estimand.family.{key}", n=family, metric=primary or "", correction=correction),
+            family=Message(
+                f"estimand.family.{key}", n=family, metric=_primary_words(run), correction=correction
+            ),
             declared=Message("estimand.declared" if options.criteria else "estimand.exploratory"),
         )
     )
+
+
+def _primary_words(run: Run) -> str | Message:
+    """Name the primary metric inside a sentence; empty without one."""
+    primary = run.results.primary_metric
+    quantities = (q for sample in run.samples for q in sample.quantities)
+    quantity = next((q for q in quantities if q.spelled == primary), None)
+    if quantity is None:
+        return primary or ""
+    phrase = definition(quantity).display.phrase
+    if quantity.metric in MEANS_OF_A_COLUMN:
+        phrase = visible(run.results.value_column)
+    if quantity.average is None:
+        return phrase
+    return Message("quantity.averaged", metric=phrase, average=quantity.average)
 
 
 def _is_retrained(run: Run) -> bool:

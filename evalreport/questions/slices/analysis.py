@@ -75,7 +75,9 @@ def _flagged(
     if len(ordered) > 3:
         sentences.append(Message("disparity.more", n=len(ordered) - 3, column=division.column))
     if tests > 1 and options.correction != "none":
-        sentences.append(Message("disparity.adjusted", correction=options.correction, n=tests))
+        sentences.append(
+            Message("disparity.adjusted", correction=Message(f"correction.{options.correction}"), n=tests)
+        )
     elif tests > 1:
         sentences.append(Message("disparity.not_adjusted", n=tests))
     about = tuple(dict.fromkeys([division.column, *(r.slice.value for r in ordered)]))

@@ -51,6 +51,8 @@ WIDTH, HEIGHT = 4.8, 3.4
 """Inches of a figure in one of two columns: on a phone its letters are still read."""
 ENDS, ALL_FOUND, AT = (0.1, 0.2, 0.4, 0.6), 0.98, 0.1
 """Where the axis of false positive rates may end, from which recall on, and the rate that is read off."""
+CHANCE = 0.5
+"""ROC AUC of an order that tells nothing."""
 STEPS, WIDEST = 5, 0.1
 """How red a cell of the map may be, and the least span of recalls from the best of all down that all shades fill."""
 
@@ -166,6 +168,9 @@ def _roc_title(view: View) -> str:
     values = _values(view, "roc_auc")
     if len(view.models) == 1 and values:
         return say("finding.roc_one", share=next(iter(values.values())))
+    if values and max(values.values()) < CHANCE:
+        low, high = (extreme(values.values()) for extreme in (min, max))
+        return say("finding.roc_inverted", low=low, high=high)
     if not values or compared_on(view.results, "roc_auc") != "roc_auc":
         return say("curves.roc_title")
     near = contenders(view.results, "roc_auc")
@@ -196,6 +201,8 @@ def _precision_recall(view: View) -> Figure:
         title = say("curves.pr_title")
     elif len(view.models) == 1 and share is not None:
         title = say("finding.pr_one", value=values[near[0]], share=share, decimals=decimals)
+    elif share is not None and max(values.values()) < share:
+        title = say("finding.pr_inverted", high=max(values.values()), share=share, decimals=decimals)
     elif len(near) == 1:
         title = say(
             "finding.pr_leads", first=view.model(near[0]).name, value=values[near[0]], decimals=decimals
@@ -216,13 +223,16 @@ def _scores(view: View) -> list[Figure]:
     own = {r.positive: r for r in view.results.score_histograms if r.model == first.id and r.n}
     if len(own) < len((True, False)):
         return []
-    medians = {side: r.median for side, r in own.items()}
-    if None in medians.values():
+    high, low = (own[side].median for side in (True, False))
+    if high is None or low is None:
         return []
     positive, negative = (shorten(visible(own[side].true), LONGEST) for side in (True, False))
-    title = say("finding.scores", model=first.name, label=positive, other=negative, score=medians[True],
-                below=medians[False])  # fmt: skip
-    return [_of_one(view, "scores", title, score_histogram, named("distributions.caption", "scores"))]
+    key = "scores" if high != low else "scores_same"
+    if key == "scores" and own[True].scale == "probability" and numbers.to_digits(high) == "1":
+        key = "scores_near_one"
+    title = say(f"finding.{key}", model=first.name, label=positive, other=negative, score=high, below=low)
+    caption, about = named("distributions.caption", "scores"), named("distributions.title", "scores")
+    return [_of_one(view, "scores", title, score_histogram, caption, about=about)]
 
 
 def _reliability(view: View) -> Figure:
@@ -374,11 +384,13 @@ def describe_gains(view: View) -> Tables | None:
     return Tables(() if table is None else (table,), figures=tuple(figures))
 
 
-def _of_one(view: View, name: str, title: str, plot: Callable[..., Axes], caption: str) -> Figure:
-    """Describe a figure of the model that ranks first."""
+def _of_one(
+    view: View, name: str, title: str, plot: Callable[..., Axes], caption: str, *, about: str = ""
+) -> Figure:
+    """Describe a figure of the model that ranks first; ``about`` names the chart where the title is a finding."""
     first = view.models[0]
     return Figure(
-        name=name, title=title, description=say("curves.described", title=title, names=first.name),
+        name=name, title=title, description=say("curves.described", title=about or title, names=first.name),
         caption=caption, width=WIDTH, height=HEIGHT, draw=(partial(plot, view.results, first.id, name=""),),
     )  # fmt: skip
 
@@ -428,8 +440,17 @@ def describe_distributions(view: View) -> Tables | None:
     return Tables(
         (),
         figures=(
-            _of_one(view, "predicted-true", title, predicted_true, values),
-            _of_one(view, "residuals", trend, residuals, tested),
+            _of_one(
+                view,
+                "predicted-true",
+                title,
+                predicted_true,
+                values,
+                about=named("distributions.title", "predicted-true"),
+            ),
+            _of_one(
+                view, "residuals", trend, residuals, tested, about=named("distributions.title", "residuals")
+            ),
         ),
     )
 

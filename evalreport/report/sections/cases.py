@@ -146,8 +146,9 @@ def _finding(hits: Mapping[Model, float], n: float, label: str, shares: str) -> 
         "least": numbers.count(least),
         "model": order[0].name,
         "other": order[-1].name,
+        "between": order[len(order) // 2].name,
     }
-    key = "find" if len(hits) == 2 else "find_of_many"
+    key = {2: "find", 3: "find_of_three"}.get(len(hits), "find_of_many")
     if most >= n:
         key = "finds_all"
     elif len(hits) == 1 or most == least:

@@ -67,3 +67,12 @@ def test_of_folds_the_algorithms_are_fixed_and_the_training_data_vary() -> None:
     found = er.evaluate(frame, positive="1", resamples=50).estimand
     assert str(found.fixed) == "the algorithms and their settings"
     assert str(found.varies).startswith("the training data")
+
+
+def test_the_metric_of_a_family_is_named_in_words() -> None:
+    """``f1_macro`` is a spelling of the command line; a reader is told F1 (macro)."""
+    truth = [("x", "y", "z")[i % 3] for i in range(60)]
+    answers = {name: {"y_pred": truth[first:] + truth[:first]} for name, first in (("a", 0), ("b", 4))}
+    results = er.evaluate(answers, truth=truth, metrics="f1_macro", resamples=50)
+    assert results.estimand is not None
+    assert str(results.estimand.family) == "one pair on F1 (macro)"

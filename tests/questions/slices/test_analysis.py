@@ -138,3 +138,13 @@ def test_slices_change_no_verdict_and_no_gate():
     assert plain.ranking == sliced.ranking
     assert plain.comparisons == tuple(r for r in sliced.comparisons if r.slice is None)
     assert plain.metrics == tuple(r for r in sliced.metrics if r.slice is None)
+
+
+def test_the_family_of_slices_counts_comparisons():
+    """Two models in three slices are six comparisons, adjusted by a method that is named as its author is."""
+    right = {"a": [0] * 40 + [1] * 80, "b": [1] * 60 + [0] * 60}
+    results = run(answers(right, g=["r"] * 40 + ["s"] * 40 + ["t"] * 40), slices=["g"])
+    (warning,) = warned(results, "slice_differs")
+    assert str(warning.text).endswith(
+        "Intervals hold for all 6 comparisons of a slice with the rest at once; p-values are adjusted over them (Holm)."
+    )

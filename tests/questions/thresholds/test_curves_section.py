@@ -158,3 +158,34 @@ def test_a_calibration_without_limits_says_none() -> None:
     assert "with 95 % intervals" in caption(results)
     bare = tuple(dataclasses.replace(curve, low=None, high=None) for curve in results.curves)
     assert "interval" not in caption(dataclasses.replace(results, curves=bare))
+
+
+def test_of_inverted_scores_no_curve_leads():
+    """Both areas are below one half, and both precisions below the share of positives: no title calls one ahead."""
+    truth, scores = two_normals(300)
+    noise = np.random.default_rng(3).normal(size=300)
+    results = evaluated({"a": rows(truth, score=-scores), "b": rows(truth, score=-scores + noise)})
+    told = {f.name: f for f in curves.describe(view_of(results)).figures}
+    values = {r.model: r.value for r in results.metrics if r.metric == "roc_auc"}
+    assert max(values.values()) < 0.5
+    low, high = (f"{extreme(values.values()):.3f}" for extreme in (min, max))
+    assert told["roc"].title == f"Every model ranks worse than chance: ROC AUC {low} to {high}"
+    assert "at most; random ordering gives" in told["pr"].title
+
+
+@pytest.mark.parametrize(
+    "positive, negative, title",
+    [
+        (0.5, 0.5, "m: the median score of “1” and of “0” is the same, 0.5"),
+        (0.99991, 0.2, "m: half of “1” score above 0.999, half of “0” 0.2 or less"),
+        (0.8, 0.2, "m: half of “1” score 0.8 or more, half of “0” 0.2 or less"),
+    ],
+    ids=["constant", "near one", "apart"],
+)
+def test_medians_of_scores_are_told_as_they_are(positive, negative, title):
+    """A constant has one median; no probability is 1 or more."""
+    truth = np.arange(80) % 2 == 1
+    results = evaluated({"m": rows(truth, p_1=np.where(truth, positive, negative))})
+    figure = {f.name: f for f in curves.describe(view_of(results)).figures}["scores"]
+    assert figure.title == title
+    assert figure.description == "Scores by class of m."

@@ -115,3 +115,15 @@ def test_weights_are_told_in_shares() -> None:
     cases = describe_cases(view)
     assert cases is not None
     assert "60.0 % of the weight of “1”" in cases.heading  # 6 of 10 for both
+
+
+def test_of_three_models_the_middle_one_is_named() -> None:
+    """Of 20 positives 18, 15 and 12 are found: "the others between" would be one."""
+    truth = np.arange(40) % 2
+    found = {"ash": 18, "birch": 12, "cedar": 15}
+    models = {
+        name: {"y_pred": np.where(np.cumsum(truth) <= n, truth, 0)} for name, n in found.items()
+    }  # fmt: skip
+    cases = describe_cases(view_of(er.evaluate(models, truth=truth, positive="1", resamples=20)))
+    assert cases is not None
+    assert cases.heading.startswith("In cases: ash finds 18 of the 20 “1”, birch 12, cedar between")
