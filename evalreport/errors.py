@@ -310,14 +310,8 @@ class InputErrors(InputError):  # noqa: N818 - it holds several
     def __init__(self, errors: Sequence[InputError]) -> None:
         self.errors = tuple(errors)
         first = errors[0]
-        super().__init__(
-            first.problem,
-            file=first.file,
-            line=first.line,
-            column=first.column,
-            expected=first.expected,
-            remedy=first.remedy,
-        )
+        parts = ("problem", "file", "line", "column", "expected", "remedy")
+        super().__init__(**{part: getattr(first, part) for part in parts})
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ The core never imports an extension. It finds one here, by name, when it is aske
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -91,3 +92,16 @@ def files_of_rooms(name: str) -> tuple[ModuleType, ...]:
 def file_of_room(room: str, name: str) -> ModuleType:
     """Import one file of a room."""
     return import_module(f"evalreport.questions.{room}.{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class InRoom:
+    """A function of a file of a room; the file is imported when it is called."""
+
+    room: str
+    file: str = "section"
+    function: str = "describe"
+
+    def __call__(self, *arguments: object) -> Any:
+        """Call the function."""
+        return getattr(file_of_room(self.room, self.file), self.function)(*arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from evalreport.errors import UsageError
@@ -16,6 +17,21 @@ ABBREVIATIONS = frozenset(
     ]
 )
 """Parts of names that are written in capitals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What tests, intervals and curves have in common.
+
+    Attributes
+    ----------
+    name, label, summary
+        The name in results.json, the report's words, the first sentence of the function's docstring.
+    """
+
+    name: str
+    label: str
+    summary: str
 
 
 class Entry(Protocol):

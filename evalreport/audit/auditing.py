@@ -42,6 +42,7 @@ from evalreport.provenance import plain_options, signature
 from evalreport.schema.audit import AuditRecord, HistoryRecord, Status
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.metrics import limit_fields
 from evalreport.schema.recorded import Recorded
 from evalreport.schema.results import Results, to_json
 from evalreport.schema.warnings import warning
@@ -135,8 +136,7 @@ def _record(
         reference_value=change.reference_value,
         difference=change.difference,
         level=now.options.confidence,
-        low=change.low,
-        high=change.high,
+        **limit_fields(change),
         interval_method=change.limits.method,
         test=change.test,
         p_value=change.p_value,

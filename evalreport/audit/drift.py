@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -379,24 +379,17 @@ def _records(answers: list[Answer], run: int, look: int, *, alpha: float) -> lis
     share = share_of_look(look)
     rows = []
     for answer in answers:
-        drift = answer.drift
-        p = None if drift.p_value is None else min(1.0, next(adjusted) / share)
+        p = None if answer.drift.p_value is None else min(1.0, next(adjusted) / share)
         rows.append(
             AuditRecord(
                 question=answer.question,
                 about=answer.about,
                 run=run,
                 look=look,
-                test=drift.test,
-                statistic=drift.statistic,
-                p_value=drift.p_value,
+                **{entry.name: getattr(answer.drift, entry.name) for entry in fields(Drift)},
                 p_adjusted=p,
-                effect=drift.effect,
-                effect_size=drift.effect_size,
                 alarm=answer.alarm if p is None else p <= alpha,
                 text=answer.text,
-                reason=drift.reason,
-                details=drift.details,
             )
         )
     return rows

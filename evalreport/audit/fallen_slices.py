@@ -37,7 +37,7 @@ from evalreport.predictions.arrays import Mask
 from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import AuditRecord
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRecord, limit_fields
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text
 
@@ -176,8 +176,7 @@ def _records(
                 p_adjusted=p,
                 effect="difference",
                 effect_size=change.difference,
-                low=change.low,
-                high=change.high,
+                **limit_fields(change),
                 alarm=alarm,
                 text=_text(quantity, change, fell=alarm),
                 reason=fall.reason or change.reason,
@@ -189,10 +188,8 @@ def _records(
 
 def _then_and_now(change: ModelChange) -> dict[str, float]:
     """Return both values, and the numbers of examples if these are not the same examples."""
-    if change.value is None or change.reference_value is None:
-        return {}
-    details = {"then": change.reference_value, "now": change.value}
-    if change.sizes is not None:
+    details = change.then_and_now
+    if details and change.sizes is not None:
         details |= {"n_then": change.sizes[0], "n_now": change.sizes[1]}
     return details
 

@@ -53,6 +53,7 @@ from evalreport.numbers import decimals_of
 from evalreport.predictions.arrays import Mask
 from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import AuditRecord, EvidenceRecord, HistoryRecord
+from evalreport.schema.metrics import limit_fields
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, parts, plain
@@ -200,8 +201,7 @@ def _by_pairs(
         "horizon": spending.horizon,
         "moved": moved(p, 1 - p if directed else 1.0),
     }
-    if found.value is not None and found.reference_value is not None:
-        details |= {"then": found.reference_value, "now": found.value}
+    details |= found.then_and_now
     if found.low is not None and found.high is not None:
         details |= {"change_low": found.low, "change_high": found.high}
     return replace(
@@ -229,8 +229,7 @@ def _this_look(look: int, change: HistoryRecord) -> AuditRecord:
         p_value=change.p_value,
         effect="difference",
         effect_size=change.difference,
-        low=change.low,
-        high=change.high,
+        **limit_fields(change),
         text=text,
         reason=change.reason,
     )

@@ -66,7 +66,6 @@ class Track:
     """One model's values in all audits; ``other`` counts audits with another primary metric."""
 
     model: str
-    metric: str
     looks: tuple[Look, ...]
     other: int
 
@@ -314,7 +313,7 @@ def _track(
                 data=any(_marks_data(row, model, note["models"]) for row in alarms),
             )
         )
-    return Track(model, metric, tuple(looks), len(with_model) - len(same))
+    return Track(model, tuple(looks), len(with_model) - len(same))
 
 
 def _marks_data(row: JsonObject, model: str, models: Sequence[str]) -> bool:
@@ -505,7 +504,7 @@ def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]])
 
     newest = line.audits[-1]
     outcome, tone = _state(newest)
-    figures = [_figure(place, number, track, line.level) for number, track in enumerate(line.tracks)]
+    figures = [_figure(place, number, track, line) for number, track in enumerate(line.tracks)]
     charts = [
         # Drawn by us: every text in it was escaped when it was written.
         {"figure": figure, "svg": Markup(inline(drawn(figure)))}  # noqa: S704
@@ -614,23 +613,23 @@ def _cell(values: Sequence[float | None] | None) -> JsonObject | None:
     return {"value": numbers.number(value, 3), "limits": limits, "order": value}
 
 
-def _figure(place: int, number: int, track: Track, level: float) -> Figure:
+def _figure(place: int, number: int, track: Track, line: Timeline) -> Figure:
     name, key = f"control-{place}-{number}", f"s{place}m{number}"
     looks, model = track.looks, visible(track.model)
     failed = [look for look in looks if look.failed]
-    said = [say("site.track", model=model, metric=track.metric, n=len(looks))]
+    said = [say("site.track", model=model, metric=line.metric, n=len(looks))]
     if failed:
         times = [look.time.date().isoformat() for look in failed[:10]]
         said.append(say("site.failed_at", n=len(failed), times=times))
-    caption = say("site.caption", metric=track.metric, level=level)
+    caption = say("site.caption", metric=line.metric, level=line.level)
     if track.other:
         caption += f" {say('site.left_out', n=track.other)}"
     return Figure(
         name=name,
-        title=say("site.over_time", model=model, metric=track.metric),
+        title=say("site.over_time", model=model, metric=line.metric),
         description=". ".join(said),
         caption=caption,
-        draw=(partial(control, looks, index=number, key=key, y_label=track.metric),),
+        draw=(partial(control, looks, index=number, key=key, y_label=line.metric),),
         width=9.2,
         height=3.3,
     )

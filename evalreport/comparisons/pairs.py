@@ -16,6 +16,7 @@ from evalreport.comparisons.label_pairs import LabelPairs, label_pairs
 from evalreport.comparisons.permutation import swapped_pair
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Ranked, Swapped
 from evalreport.engine.parallel import mapped
+from evalreport.engine.ranks import with_equal_columns
 from evalreport.intervals import INTERVALS, IntervalMethod, limits, resolved
 from evalreport.intervals.calibration import described_difference
 from evalreport.metrics.counted_rows import CountedRows
@@ -243,7 +244,7 @@ def _squared_errors(sample: Sample, models: tuple[str, str], quantity: Quantity)
         return None
     outputs = {m.name: m for m in predictions.models}
     errors = [view(predictions, outputs[name]).errors for name in models]
-    return CountedRows(np.column_stack(errors) ** 2, sample.units.times)
+    return CountedRows(with_equal_columns(np.column_stack(errors) ** 2), sample.units.times)
 
 
 def why_not(first: Estimate, second: Estimate) -> Message | None:

@@ -16,7 +16,7 @@ from evalreport.metrics.counted_rows import MOST_EXPANDED, CountedRows, TooManyR
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.predictions.arrays import Floats
-from evalreport.registry import Registry, summary_of
+from evalreport.registry import Registered, Registry, summary_of
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Text
 
@@ -263,13 +263,11 @@ Function = Callable[..., Outcome]
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Test(Registered):
     """One registered test: a function of a ``Pair``, of one model or of all of them (as ``needs`` says).
 
     Attributes
     ----------
-    name, label, summary
-        The name in results.json, the report's words, the first sentence of the function's docstring.
     needs
         What it is a function of.
     beside
@@ -282,9 +280,6 @@ class Test:
         Whether it gives posterior probabilities and no p-value.
     """
 
-    name: str
-    label: str
-    summary: str
     null_hypothesis: Text
     assumptions: Text
     needs: Needs

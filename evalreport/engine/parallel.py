@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass
 from numbers import Integral
 from typing import TypeVar
 
@@ -19,13 +18,8 @@ R = TypeVar("R")
 MOST_THREADS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Workers:
-    pool: ThreadPoolExecutor
-    jobs: int
-
-
-_WORKERS: ContextVar[_Workers | None] = ContextVar("workers", default=None)
+_WORKERS: ContextVar[tuple[ThreadPoolExecutor, int] | None] = ContextVar("workers", default=None)
+"""The threads, and their number."""
 
 
 @contextmanager
@@ -43,7 +37,7 @@ def working(jobs: int) -> Iterator[None]:
         yield
         return
     with ThreadPoolExecutor(jobs) as pool:
-        token = _WORKERS.set(_Workers(pool, jobs))
+        token = _WORKERS.set((pool, jobs))
         try:
             yield
         finally:
@@ -73,11 +67,12 @@ def mapped(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     if workers is None:
         yield from map(function, items)
         return
+    pool, jobs = workers
     calls: deque[Future[R]] = deque()
     try:
         for item in items:
-            calls.append(workers.pool.submit(copy_context().run, _in_worker, function, item))
-            if len(calls) > 2 * workers.jobs:
+            calls.append(pool.submit(copy_context().run, _in_worker, function, item))
+            if len(calls) > 2 * jobs:
                 yield calls.popleft().result()
         while calls:
             yield calls.popleft().result()

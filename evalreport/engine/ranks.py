@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -184,6 +185,28 @@ def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Float
 
 AGREEMENT = 1e-10
 """Numbers that agree to this share of the largest value compared are equal: the rest is rounding."""
+
+
+def with_equal_columns(values: Floats) -> Floats:
+    """Return numbers (n, k) in which columns that agree in every row, but for rounding, are the same.
+
+    Examples
+    --------
+    >>> with_equal_columns(np.array([[0.3, 0.1 + 0.2], [0.4, 0.4]])).tolist()
+    [[0.3, 0.3], [0.4, 0.4]]
+    """
+    if not len(values):
+        return values
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = values.mean(axis=0)
+    rounding = AGREEMENT * max(float(values.max()), -float(values.min()))
+    for one, other in itertools.pairwise(np.argsort(means, kind="stable").tolist()):
+        if abs(means[one] - means[other]) <= rounding:
+            largest = np.abs(values[:, [one, other]]).max()
+            if 0 < np.abs(values[:, one] - values[:, other]).max() <= AGREEMENT * largest:
+                values = values.copy()
+                values[:, other] = values[:, one]
+    return values
 
 
 def equalised(differences: Floats, compared: float = 0.0) -> Floats:

@@ -55,8 +55,8 @@ _PARAMETERS = ("at", "at_fpr", "at_rate", "at_recall", "at_coverage", "level", "
 """Numbers that a metric may have in brackets."""
 _OF_INTERVALS = ("coverage", "interval_score", "interval_width", "pinball")
 """Metrics whose number is a level or a quantile."""
-_COUNT = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*(?=[<>=!])")
-_COUNT_LAST = re.compile(r"\s*(n|alarms|drifts|fallen_slices)\s*$")
+_COUNT = r"\s*(n|alarms|drifts|fallen_slices)\s*"
+_COUNT_FIRST, _COUNT_LAST = re.compile(rf"{_COUNT}(?=[<>=!])"), re.compile(rf"{_COUNT}$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^",=\[\]]+)=')
 _EARLIER = re.compile(r"(accepted|last)\b\s*(?:([+\-−])\s*(?=[\d.]))?")
@@ -222,7 +222,7 @@ def _parsed(text: str, known: Sequence[str]) -> Gate:
         terms, count, at = _subject(text, at, known, _COUNT_LAST)
         _expect_end(text, at, len(text))
         return _against_bound(text, terms, count, MIRRORED[mirrored], (first.start(1), first.end()))
-    terms, count, at = _subject(text, 0, known, _COUNT)
+    terms, count, at = _subject(text, 0, known, _COUNT_FIRST)
     over = _OVER.match(text, at) if len(terms) == 1 else None
     ratio = over is not None
     if over is not None:

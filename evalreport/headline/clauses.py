@@ -52,15 +52,23 @@ def left_out(facts: Facts, lead: Lead) -> Message | None:
         key = reason if len(lost) == 1 else "several"
         scores = "left_out_data_sets" if results.design == "datasets" else "left_out_folds"
         unit = scores if results.task == "scores" else "left_out"
-        return Message(f"headline.{unit}.{key}", n=sum(lost.values()), total=total)
-    for warning in results.warnings:
+        left, wrong = Message(f"headline.{unit}.{key}", n=sum(lost.values()), total=total), _wrong(facts)
+        return left if wrong is None else Message("headline.left_out_and_wrong", left_out=left, wrong=wrong)
+    if (wrong := _wrong(facts)) is not None:
+        return wrong
+    if facts.without_value and lead.code != "single":
+        return _without_value(facts)
+    return None
+
+
+def _wrong(facts: Facts) -> Message | None:
+    """Say how many answers are empty and count as wrong."""
+    for warning in facts.results.warnings:
         if warning.code == "missing_is_wrong":
             models = shortened(facts.names(warning.about), MOST_NAMES)
             n = coded(joined(warning.text)[0])[1].get("n")
-            wrong = "counted_as_wrong" if len(warning.about) == 1 else "counted_as_wrong_of"
-            return Message(f"headline.{wrong}", models=models, n=n, total=results.n)
-    if facts.without_value and lead.code != "single":
-        return _without_value(facts)
+            key = "counted_as_wrong" if len(warning.about) == 1 else "counted_as_wrong_of"
+            return Message(f"headline.{key}", models=models, n=n, total=facts.results.n)
     return None
 
 

@@ -13,6 +13,8 @@ from evalreport.texts.visible import visible
 
 FEWEST_DATASETS = 6
 """With fewer data sets no exact test reaches 0.05."""
+SAME = {"regression": "predictions", "outcome": "outcomes", "sums": "sums"}
+"""What is the same, by the task; else answers."""
 LEAST_CONSTANT = 5
 """With fewer examples one answer to all of them is nothing to speak of."""
 CHANCE = 0.5
@@ -116,7 +118,7 @@ def same_answers(facts: Facts) -> Lead | None:
         "value": amount(value_of(facts, models[0])),
     }
     if _alike(facts):
-        kind = "predictions" if facts.results.task == "regression" else "answers"
+        kind = SAME.get(facts.results.task, "answers")
         key = f"same_{kind}" if len(models) <= MOST_NAMES else f"all_same_{kind}"
         return Lead(
             "same_answers", Message(f"headline.{key}", number=len(models), **params), models[0], models[1]
@@ -132,9 +134,14 @@ def _named(facts: Facts, models: Sequence[str]) -> object:
 
 
 def _alike(facts: Facts) -> bool:
-    """Whether all models give the same answers: equal on every metric and on every example."""
+    """Whether all models give the same answers: equal on every metric and on every example.
+
+    Of intervals, sets and groupings the results hold metrics only, which may be equal where the answers are not.
+    """
     results, primary = facts.results, facts.primary
     if results.design == "datasets" or results.options.get("join") == "independent":
+        return False
+    if results.task in ("intervals", "sets", "clustering"):
         return False
     compared = [r for r in results.comparisons if r.recommended and r.slice is None and r.b is not None]
     values = [r.value for r in results.metrics if r.slice is None and Quantity.of(r) == primary]
@@ -145,7 +152,7 @@ def _alike(facts: Facts) -> bool:
         and (
             results.task not in ("binary", "multiclass") or bool(results.agreement)
         )  # of scores only metrics are known
-        and not (results.task == "regression" and results.disagreements)
+        and not (results.task in ("regression", "outcome") and results.disagreements)
         # Totals may be equal by chance; a difference has no limits where the sums of every unit are the same.
         and not (results.task == "sums" and any(r.low is not None for r in compared))
         and all_equal(values)
@@ -261,6 +268,8 @@ def reversed_scores(facts: Facts) -> Lead | None:
 
 def _below_chance(facts: Facts, model: str, quantity: Quantity, value: Limited) -> bool:
     """Say whether a model is worse than guessing: by its pair with that rule, else by its interval."""
+    if value.value >= CHANCE:
+        return False  # where the truth has one class alone, always guessing it beats models that are mostly right
     pair = facts.against_rule(model, quantity)
     return pair.verdict == "worse" if pair is not None else value.high is not None and value.high < CHANCE
 

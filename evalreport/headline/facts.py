@@ -71,16 +71,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the rules ask of the results of one run.
-
-    Attributes
-    ----------
-    first_of_series
-        An audit without an accepted run to compare with.
-    """
+    """What the rules ask of the results of one run."""
 
     results: Results
-    first_of_series: bool = False
 
     # --- names and words ---------------------------------------------------------------------------------------------
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from evalreport import numbers
-from evalreport.extensions import file_of_room
+from evalreport.extensions import InRoom
 from evalreport.gates.conditions import BEST, as_ratio, parse
 from evalreport.gates.outcomes import leader_of
 from evalreport.headline.clauses import (
@@ -69,7 +70,7 @@ def headline(results: Results, *, first_of_series: bool = False) -> HeadlineReco
     first_of_series
         Whether it is an audit that has no accepted run to be compared with.
     """
-    facts = Facts(results, first_of_series)
+    facts = Facts(results)
     lead = next(found for rule in LEADS if (found := rule(facts)) is not None)
     clause = (
         None if lead.code == "blocked" else next((c for rule in CLAUSES if (c := rule(facts, lead))), None)
@@ -582,33 +583,22 @@ def _new_and_behind(facts: Facts) -> Message | None:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class InRoom:
-    """The clause of a question, which stands in its room."""
-
-    room: str
-
-    def __call__(self, facts: Facts, lead: Lead) -> Message | None:
-        """Return the clause where it holds."""
-        clause: Message | None = file_of_room(self.room, "clause").clause(facts, lead)
-        return clause
-
-
+_clause_of = partial(InRoom, file="clause", function="clause")
 CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     left_out,
-    InRoom("looks"),
+    _clause_of("looks"),
     asked,
-    InRoom("costs"),
+    _clause_of("costs"),
     turns_round,
     never_found,
-    InRoom("attempts"),
+    _clause_of("attempts"),
     otherwise,
     opposite_attempts,
-    InRoom("algorithms"),
-    InRoom("baselines"),
+    _clause_of("algorithms"),
+    _clause_of("baselines"),
     biased,
     one_example,
-    InRoom("judges"),
+    _clause_of("judges"),
     further,
     data_too,
 )

@@ -125,6 +125,13 @@ class ModelChange:
         return self.limits.high
 
     @property
+    def then_and_now(self) -> dict[str, float]:
+        """Both values, as further numbers of a record; none where a run has no value."""
+        if self.value is None or self.reference_value is None:
+            return {}
+        return {"then": self.reference_value, "now": self.value}
+
+    @property
     def paired(self) -> bool:
         """Whether the same examples were compared pair by pair."""
         return self.n is not None

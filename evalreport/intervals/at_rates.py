@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from scipy import special
 
-from evalreport.intervals.proportions import quantile, score_limits, tango_limits, wilson_limits
+from evalreport.intervals.proportions import (
+    ValueLimits,
+    mover,
+    quantile,
+    score_limits,
+    tango_limits,
+    wilson_limits,
+)
 from evalreport.intervals.registry import Bounds, evidence_of, interval
 from evalreport.metrics.at_rates import cumulative_groups, hits_at
 from evalreport.metrics.difference import Difference
@@ -18,22 +26,6 @@ from evalreport.predictions.arrays import Floats, Mask
 from evalreport.texts import Message
 
 OWN = ("of_this_metric", "equal_weights", "independent")
-Limited = tuple[float, float, float]
-"""A value with its limits: value, low, high."""
-
-
-def mover(x: Limited, k: float, y: Limited, rho: float) -> tuple[float, float]:
-    """Return limits of x - k y, k >= 0, from (value, low, high) of each and their correlation.
-
-    Zou (2007), Psychol Methods 12:399; Zou and Donner (2008), Stat Med 27:1693.
-    """
-    (x0, xl, xu), (y0, yl, yu) = x, y
-    d = x0 - k * y0
-
-    def distance(a: float, b: float) -> float:
-        return math.sqrt(max(a * a + k * k * b * b - 2 * rho * k * a * b, 0.0))
-
-    return d - distance(x0 - xl, yu - y0), d + distance(xu - x0, y0 - yl)
 
 
 # --- net benefit ------------------------------------------------------------------------------------------------------
@@ -55,7 +47,7 @@ def _of_two_shares(first: float, second: float, n: float, odds: float, level: fl
     a, b = first / n, second / n
     inside = a * (1 - a) * b * (1 - b)
     rho = -a * b / math.sqrt(inside) if inside > 0 else 0.0
-    return mover((a, *wilson_limits(first, n, level)), odds, (b, *wilson_limits(second, n, level)), rho)
+    return mover((a, *wilson_limits(first, n, level)), (b, *wilson_limits(second, n, level)), rho, odds)
 
 
 def benefit_difference_limits(
@@ -75,7 +67,7 @@ def benefit_difference_limits(
     d1, l1, u1, v1 = _tango(*among_positives, n, level)
     d0, l0, u0, v0 = _tango(*among_negatives, n, level)
     rho = -d1 * d0 / math.sqrt(v1 * v0) if v1 > 0 and v0 > 0 else 0.0
-    return mover((d1, l1, u1), at / (1 - at), (d0, l0, u0), rho)
+    return mover((d1, l1, u1), (d0, l0, u0), rho, at / (1 - at))
 
 
 def _tango(first: float, second: float, n: float, level: float) -> tuple[float, float, float, float]:
@@ -89,10 +81,12 @@ ZOU = "Zou (2007), Psychol Methods 12:399; the combination was chosen by simulat
 SCANS = "Scans of both models, combined"
 
 
-@interval(
+_of_scores = partial(interval, of=Scores, needs=OWN)
+_of_two_scores = partial(interval, of=PairedScores, needs=OWN)
+
+
+@_of_scores(
     "Wilson's of both shares, combined",
-    of=Scores,
-    needs=OWN,
     source="Zou (2007), Psychol Methods 12:399, of Wilson's (1927) limits",
 )
 def net_benefit_mover(estimate: Estimate, level: float) -> Bounds:
@@ -103,11 +97,8 @@ def net_benefit_mover(estimate: Estimate, level: float) -> Bounds:
     return Bounds(*benefit_limits(tp, fp, len(scores.y), scores.at, level))
 
 
-@interval(
-    "Tango's of both shares, combined",
-    of=PairedScores,
-    needs=OWN,
-    source="Zou (2007), Psychol Methods 12:399, of Tango's (1998) limits",
+@_of_two_scores(
+    "Tango's of both shares, combined", source="Zou (2007), Psychol Methods 12:399, of Tango's (1998) limits"
 )
 def net_benefit_tango(difference: Difference, level: float) -> Bounds:
     """Difference of two net benefits from Tango's intervals among positives and negatives, squared and added."""
@@ -158,25 +149,28 @@ def at_fpr_limits(tp: Floats, fp: Floats, rate: float, level: float) -> tuple[fl
     return min(low for low, _ in limits), max(high for _, high in limits)
 
 
+def _groups(estimate: Estimate) -> tuple[Floats, Floats, float]:
+    """Return the positives and negatives at each distinct score and above, and the declared rate."""
+    scores = evidence_of(estimate, Scores)
+    return *cumulative_groups(scores.score, scores.y), scores.at
+
+
 FEWEST_ALARMS = 2
 """Below so many expected false positives there is no lower limit."""
 
 
-@interval(
+@_of_scores(
     "Scan of thresholds, Wilson",
-    of=Scores,
-    needs=OWN,
     source="profile over the threshold: Claeskens et al. (2003), Can J Stat 31:173, with Wilson's limits; the"
     " combination was chosen by simulation",
 )
 def at_fpr_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits of recall over all thresholds whose false positives agree with the rate."""
-    scores = evidence_of(estimate, Scores)
-    tp, fp = cumulative_groups(scores.score, scores.y, np.ones(len(scores.y)))
-    few = float(fp[-1]) * scores.at < FEWEST_ALARMS
+    tp, fp, rate = _groups(estimate)
+    few = float(fp[-1]) * rate < FEWEST_ALARMS
     exchanged = estimate.metric.parameter is not None and estimate.metric.parameter.name == "at_recall"
     reason = Message("limits.few_missed" if exchanged else "limits.few_false_positives") if few else None
-    return Bounds(*at_fpr_limits(tp, fp, scores.at, level), reason)
+    return Bounds(*at_fpr_limits(tp, fp, rate, level), reason)
 
 
 def _slope(tp: Floats, fp: Floats, rate: float, z: float, *, least: float) -> tuple[float, float, float]:
@@ -227,8 +221,8 @@ def at_fpr_difference(
     y: Floats, first: Floats, second: Floats, rate: float, level: float
 ) -> tuple[float, float, float, bool]:
     """Return limits of the difference of two recalls at an FPR, the correlation, and whether scores are coarse."""
-    z, ones = quantile(level), np.ones(len(y))
-    curves = [cumulative_groups(score, y, ones) for score in (first, second)]
+    z = quantile(level)
+    curves = [cumulative_groups(score, y) for score in (first, second)]
     flags = [
         _flagged_at_fpr(score, curve[1], rate) for score, curve in zip((first, second), curves, strict=True)
     ]
@@ -248,15 +242,15 @@ def at_fpr_difference(
     (_, low_a, high_a), (_, low_b, high_b) = sides
     if coarse:
         return low_a - high_b, high_a - low_b, rho, True
-    return *mover(sides[0], 1.0, sides[1], rho), rho, False
+    return *mover(sides[0], sides[1], rho), rho, False
 
 
-def _holding(value: float, limits: tuple[float, float]) -> Limited:
+def _holding(value: float, limits: tuple[float, float]) -> ValueLimits:
     """Return a value with its limits, cut to [0, 1] and holding it."""
     return value, max(0.0, min(limits[0], value)), min(1.0, max(limits[1], value))
 
 
-@interval(SCANS, of=PairedScores, needs=OWN, source=ZOU)
+@_of_two_scores(SCANS, source=ZOU)
 def at_fpr_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two recalls at a false positive rate from both models' limits and their correlation."""
     pair = evidence_of(difference, PairedScores)
@@ -275,7 +269,7 @@ def at_recall_limits(score: Floats, y: Floats, rate: float, level: float) -> tup
         The share of positives that is missed.
     """
     z = quantile(level)
-    left_negatives, left_positives = cumulative_groups(score, y, np.ones(len(y)))
+    left_negatives, left_positives = cumulative_groups(score, y)
     corners = [(1.0, 0.0)]
     for h, own in agreeing_thresholds(left_positives, rate, z):
         hits = float(left_positives[-1] - left_positives[h])
@@ -285,10 +279,8 @@ def at_recall_limits(score: Floats, y: Floats, rate: float, level: float) -> tup
     return min(low for low, _ in corners), max(high for _, high in corners)
 
 
-@interval(
+@_of_scores(
     "Scan of thresholds, Wilson, of alarms",
-    of=Scores,
-    needs=OWN,
     source="profile over the threshold: Claeskens et al. (2003), Can J Stat 31:173, with Wilson's limits; our own"
     " combination",
 )
@@ -337,19 +329,16 @@ def _scan(tp: Floats, fp: Floats, rate: float, z: float, of_positives: bool) -> 
             yield score_limits(min(hits_at(tp, fp, count) / trials, 1.0), trials, left)
 
 
-@interval(
+@_of_scores(
     "Scan of counts, Wilson",
-    of=Scores,
-    needs=OWN,
     source="own combination, chosen by simulation: Wilson's limits over all numbers of flags that agree with the rate",
 )
 def at_rate_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits over all numbers of flagged examples that agree with the rate."""
-    scores = evidence_of(estimate, Scores)
-    tp, fp = cumulative_groups(scores.score, scores.y, np.ones(len(scores.y)))
+    tp, fp, rate = _groups(estimate)
     parameter = estimate.metric.parameter
     of_positives = parameter is not None and parameter.begins == "recall"
-    low, high = at_rate_limits(tp, fp, scores.at, level, of_positives=of_positives)
+    low, high = at_rate_limits(tp, fp, rate, level, of_positives=of_positives)
     empty = not of_positives and low == 0.0 and high == 1.0
     return Bounds(low, high, Message("limits.too_few_flagged") if empty else None)
 
@@ -365,10 +354,10 @@ def at_rate_difference(
         Of each model: 1 for hits and 0 for the others (n,), and the scores (n,). Hits of `precision` are the positives,
         the same for both; those of `accuracy[at_coverage=c]` are the model's own right answers.
     """
-    z, n, ones = quantile(level), len(first[0]), np.ones(len(first[0]))
+    z, n = quantile(level), len(first[0])
     sides, influences = [], []
     for y, score in (first, second):
-        tp, fp = cumulative_groups(score, y, ones)
+        tp, fp = cumulative_groups(score, y)
         value = hits_at(tp, fp, rate * n) / (rate * n)
         sides.append(_holding(value, at_rate_limits(tp, fp, rate, level, of_positives=False)))
         half = z * math.sqrt(n * rate * (1 - rate))
@@ -378,7 +367,7 @@ def at_rate_difference(
         influences.append(own - own.sum() / n)
     u, v = influences
     rho = float((u * v).sum()) / math.sqrt((float((u * u).sum()) + 0.5) * (float((v * v).sum()) + 0.5))
-    return *mover(sides[0], 1.0, sides[1], rho), rho
+    return *mover(sides[0], sides[1], rho), rho
 
 
 def _share_flagged(score: Floats, total: Floats, flagged: float) -> Floats:
@@ -389,7 +378,7 @@ def _share_flagged(score: Floats, total: Floats, flagged: float) -> Floats:
     return np.asarray(share[group])
 
 
-@interval(SCANS, of=PairedScores, needs=OWN, source=ZOU)
+@_of_two_scores(SCANS, source=ZOU)
 def at_rate_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two precisions at a rate of flags from both models' limits and their correlation."""
     pair = evidence_of(difference, PairedScores)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from evalreport.calibration import level as of_level
 from evalreport.calibration.level import line_limits
@@ -32,10 +33,11 @@ COX = "Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967), at l
 KUMAR = "Kumar, Liang and Ma (2019), NeurIPS; the interval was chosen by simulation"
 
 
-@interval(
+_of_risks = partial(interval, of=Risks, needs=OWN)
+
+
+@_of_risks(
     "Score, with dispersion",
-    of=Risks,
-    needs=OWN,
     source="McCullagh and Nelder (1989), Generalized Linear Models, chapter 9 (quasi-likelihood); the form of the"
     " dispersion was chosen by simulation",
 )
@@ -46,20 +48,20 @@ def score_ratio(estimate: Estimate, level: float) -> Bounds:
     )
 
 
-@interval("Shift -+ the larger error", of=Risks, needs=OWN, source=COX)
+@_of_risks("Shift -+ the larger error", source=COX)
 def in_the_large(estimate: Estimate, level: float) -> Bounds:
     """Shift of the log odds plus or minus z times the larger of the robust and the model's error; clusters by t."""
     risks = evidence_of(estimate, Risks).open
     return _bounds(of_level.in_the_large_limits(risks, level), risks)
 
 
-@interval("Slope -+ the larger error", of=Risks, needs=OWN, source=COX)
+@_of_risks("Slope -+ the larger error", source=COX)
 def line_slope(estimate: Estimate, level: float) -> Bounds:
     """Slope plus or minus z times the larger of the robust and the model's error; clusters by t."""
     return _bounds(line_limits(evidence_of(estimate, Risks), 1, level), evidence_of(estimate, Risks))
 
 
-@interval("Intercept -+ the larger error", of=Risks, needs=OWN, source=COX)
+@_of_risks("Intercept -+ the larger error", source=COX)
 def line_intercept(estimate: Estimate, level: float) -> Bounds:
     """Intercept plus or minus z times the larger of the robust and the model's error; clusters by t."""
     return _bounds(line_limits(evidence_of(estimate, Risks), 0, level), evidence_of(estimate, Risks))

@@ -12,8 +12,7 @@ import numpy as np
 
 from evalreport.engine.counts import by_kurtosis
 from evalreport.engine.distributions import log, powers, t_quantile
-from evalreport.intervals.proportions import ValueLimits
-from evalreport.intervals.rankings import mover
+from evalreport.intervals.proportions import ValueLimits, mover
 from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, evidence_of, interval
 from evalreport.intervals.student import NO_SPREAD, NOT_SMOOTH
 from evalreport.metrics.difference import Difference

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from scipy import special
@@ -83,12 +84,10 @@ def delong(estimate: Estimate | Difference, level: float) -> Bounds:
     return Bounds(estimate.value - half, estimate.value + half, reason)
 
 
-@interval(
-    "DeLong on the logit scale",
-    of=Ranking,
-    needs=OF_AREAS,
-    source="Qin and Hotilovac (2008), Stat Methods Med Res 17:207",
-)
+_of_area = partial(interval, of=Ranking, needs=OF_AREAS)
+
+
+@_of_area("DeLong on the logit scale", source="Qin and Hotilovac (2008), Stat Methods Med Res 17:207")
 def logit(estimate: Estimate, level: float) -> Bounds:
     """Area under the ROC curve: DeLong's standard error on the logit scale, mapped back."""
     error, value = estimate.delong_error, estimate.value
@@ -99,12 +98,7 @@ def logit(estimate: Estimate, level: float) -> Bounds:
     return Bounds(*logit_limits(value, quantile(level) * error / (value * (1 - value))))
 
 
-@interval(
-    "Newcombe's score interval",
-    of=Ranking,
-    needs=OF_AREAS,
-    source="Newcombe (2006), Stat Med 25:559, method 5",
-)
+@_of_area("Newcombe's score interval", source="Newcombe (2006), Stat Med 25:559, method 5")
 def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
     """Area under the ROC curve: all values whose own (exponential-model) variance does not reject the observed one."""
     p, n = evidence_of(estimate, Ranking).class_sizes

@@ -9,7 +9,7 @@ import numpy as np
 from evalreport.engine.cluster_variance import variance_of_clusters
 from evalreport.engine.counts import effective_clusters
 from evalreport.engine.distributions import t_quantile
-from evalreport.intervals.registry import Bounds, evidence_of, interval
+from evalreport.intervals.registry import ROWS_ALIKE, Bounds, evidence_of, interval
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Median
 from evalreport.predictions.arrays import Floats, Indices
@@ -110,7 +110,7 @@ def fewest_answers(share: float, level: float) -> int:
 @interval(
     "Order statistics",
     of=Median,
-    needs=("its_value", "equal_weights", "independent"),
+    needs=ROWS_ALIKE,
     source="Conover (1999), Practical Nonparametric Statistics, section 3.2",
 )
 def order_statistics(estimate: Estimate, level: float) -> Bounds:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
 from evalreport.engine.counts import by_kurtosis
 from evalreport.engine.distributions import beta_quantile, normal_quantile, root, t_quantile
-from evalreport.intervals.registry import EXAMPLES_ALIKE, ITS_VALUE, Bounds, evidence_of, interval
+from evalreport.intervals.registry import EXAMPLES_ALIKE, ITS_VALUE, ROWS_ALIKE, Bounds, evidence_of, interval
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
@@ -131,9 +132,10 @@ def trials_wilson(estimate: Estimate, level: float) -> Bounds:
     return Bounds(*score_limits(v, trials, t_quantile((1 + level) / 2, df)))
 
 
-@interval(
-    "Agresti-Coull", of=Proportion, needs=EXAMPLES_ALIKE, source="Agresti and Coull (1998), Am Stat 52:119"
-)
+_of_proportion = partial(interval, of=Proportion, needs=EXAMPLES_ALIKE)
+
+
+@_of_proportion("Agresti-Coull", source="Agresti and Coull (1998), Am Stat 52:119")
 def agresti_coull(estimate: Estimate, level: float) -> Bounds:
     """Wald interval after z^2/2 successes and as many failures are added."""
     counts = _counts(estimate)
@@ -146,24 +148,14 @@ def agresti_coull(estimate: Estimate, level: float) -> Bounds:
     return Bounds(p - half, p + half)
 
 
-@interval(
-    "Clopper-Pearson",
-    of=Proportion,
-    needs=EXAMPLES_ALIKE,
-    source="Clopper and Pearson (1934), Biometrika 26:404",
-)
+@_of_proportion("Clopper-Pearson", source="Clopper and Pearson (1934), Biometrika 26:404")
 def clopper_pearson(estimate: Estimate, level: float) -> Bounds:
     """Exact interval of a proportion: never covers less than its level, usually more."""
     counts = _counts(estimate)
     return NO_TRIALS if counts is None else Bounds(*clopper_pearson_limits(*counts, level))
 
 
-@interval(
-    "Jeffreys",
-    of=Proportion,
-    needs=EXAMPLES_ALIKE,
-    source="Brown, Cai and DasGupta (2001), Stat Sci 16:101, section 4.3",
-)
+@_of_proportion("Jeffreys", source="Brown, Cai and DasGupta (2001), Stat Sci 16:101, section 4.3")
 def jeffreys(estimate: Estimate, level: float) -> Bounds:
     """Equal-tailed interval of the posterior under Jeffreys' prior Beta(1/2, 1/2)."""
     counts = _counts(estimate)
@@ -349,6 +341,21 @@ def difference_limits(first: ValueLimits, second: ValueLimits) -> tuple[float, f
     return x - y - math.hypot(x - low_x, high_y - y), x - y + math.hypot(high_x - x, y - low_y)
 
 
+def mover(x: ValueLimits, y: ValueLimits, rho: float, k: float = 1.0) -> tuple[float, float]:
+    """Return limits of x - k y, k >= 0, from (value, low, high) of each, whose estimates have the correlation rho.
+
+    l = d - sqrt((x - l_x)^2 + k^2 (u_y - y)^2 - 2 rho k (x - l_x) (u_y - y)), and u likewise: Zou (2007), Psychol
+    Methods 12:399, equation 15; Zou and Donner (2008), Stat Med 27:1693.
+    """
+    (x0, xl, xu), (y0, yl, yu) = x, y
+    d = x0 - k * y0
+
+    def distance(a: float, b: float) -> float:
+        return math.sqrt(max(a * a + k * k * b * b - 2 * rho * k * a * b, 0.0))
+
+    return d - distance(x0 - xl, yu - y0), d + distance(xu - x0, y0 - yl)
+
+
 def newcombe_independent_limits(
     first: tuple[float, float], second: tuple[float, float], level: float
 ) -> tuple[float, float]:
@@ -371,7 +378,7 @@ def newcombe_independent(difference: Difference, level: float) -> Bounds:
 @interval(
     "Wilson at the threshold",
     of=(AtThreshold, EqualErrors),
-    needs=("its_value", "equal_weights", "independent"),
+    needs=ROWS_ALIKE,
     source="Wilson (1927), J Am Stat Assoc 22:209; trials by the delta method; equal errors: score test of both rates,"
     " profiled over the threshold, our own (docs/at-cuts.csv)",
 )

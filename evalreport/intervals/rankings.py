@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from evalreport.engine.counts import by_kurtosis
 from evalreport.engine.distributions import dot, logit_limits, t_quantile
 from evalreport.intervals.label_tables import made_up_share
 from evalreport.intervals.normal import FEW_OF_A_CLASS
-from evalreport.intervals.proportions import ValueLimits, score_limits
-from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, Function, interval
+from evalreport.intervals.proportions import mover, score_limits
+from evalreport.intervals.registry import (
+    EXAMPLES_ALIKE,
+    ITS_DIFFERENCE,
+    ITS_VALUE,
+    Bounds,
+    Function,
+    evidence_of,
+    interval,
+)
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedRanking, Ranking
@@ -41,8 +50,7 @@ def plus_delong(difference: Difference, level: float) -> Bounds:
     variances are added, the degrees of freedom are Welch's of m - 1 and k - 1. Where no placement differs, nothing
     varies.
     """
-    ranking, spreads, d = difference.evidence, difference.spread_by_class, difference.value
-    assert isinstance(ranking, PairedRanking)
+    ranking, spreads, d = evidence_of(difference, PairedRanking), difference.spread_by_class, difference.value
     q = min(ranking.class_sizes)
     if spreads is None or q < 2:
         return FEW_OF_A_CLASS
@@ -63,10 +71,11 @@ def plus_delong(difference: Difference, level: float) -> Bounds:
 FEW_POSITIVES = Bounds(None, None, Message("limits.few_positives"))
 
 
-@interval(
+_of_ranking = partial(interval, of=Ranking, needs=ITS_VALUE)
+
+
+@_of_ranking(
     "Logit (shared scores: Wilson), t of the positives",
-    of=Ranking,
-    needs=(*EXAMPLES_ALIKE, "one_set", "its_value"),
     source="Boyd, Eng and Page (2013), ECML; the m - 1 degrees of freedom (docs/coverage.md) and the rule of shared"
     " scores (docs/curve-areas.csv) are our own",
 )
@@ -84,10 +93,8 @@ def ap_logit(estimate: Estimate, level: float) -> Bounds:
     return _on_logit_scale(estimate, level, raised=m / (m - 1), df=m - 1) if m > 1 else FEW_POSITIVES
 
 
-@interval(
+@_of_ranking(
     "Logit (shared scores: Wilson), t by the kurtosis",
-    of=Ranking,
-    needs=(*EXAMPLES_ALIKE, "one_set", "its_value"),
     source="Boyd, Eng and Page (2013), ECML; degrees of freedom by the kurtosis: Satterthwaite (1946), Biometrics Bull"
     " 2:110; the factor (m + 2) / (m - 1) (docs/coverage.md) and the rule of shared scores (docs/curve-areas.csv) are"
     " our own",
@@ -108,9 +115,16 @@ def pr_auc_logit(estimate: Estimate, level: float) -> Bounds:
 
 
 def _positives(estimate: Estimate) -> int:
-    ranking = estimate.evidence
-    assert isinstance(ranking, Ranking)
-    return ranking.class_sizes[0]
+    return evidence_of(estimate, Ranking).class_sizes[0]
+
+
+_of_two_models = partial(
+    interval,
+    "Squared and added, correlated",
+    of=PairedRanking,
+    needs=ITS_DIFFERENCE,
+    source="Zou (2007), Psychol Methods 12:399; Zou and Donner (2008), Stat Med 27:1693",
+)
 
 
 def _on_logit_scale(estimate: Estimate, level: float, *, raised: float, df: float) -> Bounds:
@@ -129,8 +143,7 @@ def _on_logit_scale(estimate: Estimate, level: float, *, raised: float, df: floa
 
 def _unseen(estimate: Estimate, level: float) -> float:
     """Return the variance that one example of each class adds where it weighs most; 0 of scores that are not shared."""
-    ranking = estimate.evidence
-    assert isinstance(ranking, Ranking)
+    ranking = evidence_of(estimate, Ranking)
     if ranking.steepest is None:
         return 0.0
     return made_up_share(level) * sum(slope**2 for slope in ranking.steepest)
@@ -142,12 +155,7 @@ def _trials(value: float, variance: float, unseen: float, most: float) -> float:
     return max(varies / (variance + unseen), min(varies / variance, most) / 2)
 
 
-@interval(
-    "Squared and added, correlated",
-    of=PairedRanking,
-    needs=(*EXAMPLES_ALIKE, "one_set", "its_difference"),
-    source="Zou (2007), Psychol Methods 12:399; Zou and Donner (2008), Stat Med 27:1693",
-)
+@_of_two_models()
 def ap_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two average precisions: the distances of the two models' own limits, squared and added.
 
@@ -156,12 +164,7 @@ def ap_mover(difference: Difference, level: float) -> Bounds:
     return _squared_and_added(difference, level, ap_logit)
 
 
-@interval(
-    "Squared and added, correlated",
-    of=PairedRanking,
-    needs=(*EXAMPLES_ALIKE, "one_set", "its_difference"),
-    source="Zou (2007), Psychol Methods 12:399; Zou and Donner (2008), Stat Med 27:1693",
-)
+@_of_two_models()
 def pr_auc_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two areas under precision-recall curves: the distances of the models' limits, squared and added.
 
@@ -186,21 +189,8 @@ def _squared_and_added(difference: Difference, level: float, own: Function) -> B
     return Bounds(*limits)
 
 
-def mover(first: ValueLimits, second: ValueLimits, r: float) -> tuple[float, float]:
-    """Return limits of x - y from (value, low, high) of each, whose estimates have the correlation r.
-
-    l = d - sqrt((x - l_x)^2 + (u_y - y)^2 - 2 r (x - l_x) (u_y - y)), and u likewise (Zou 2007, equation 15).
-    """
-    (x, low_x, high_x), (y, low_y, high_y) = first, second
-    below, above = (x - low_x, high_y - y), (high_x - x, y - low_y)
-    down, up = (math.sqrt(max(p * p + q * q - 2 * r * p * q, 0.0)) for p, q in (below, above))
-    return x - y - down, x - y + up
-
-
-@interval(
+@_of_ranking(
     "Wilson, effective trials",
-    of=Ranking,
-    needs=(*EXAMPLES_ALIKE, "one_set", "its_value"),
     source="Wilson (1927), J Am Stat Assoc 22:209; the degrees of freedom Welch's and Satterthwaite's (1946),"
     " Biometrics Bull 2:110; the effective trials and the added placements are our own (docs/coverage.md)",
 )
@@ -213,8 +203,8 @@ def partial_auc_wilson(estimate: Estimate, level: float) -> Bounds:
     u (1 - u) over the variance. Where u is 0 or 1: min(m, k). Where five examples or more share a score, on average,
     fewer: as of average precision, with min(m, k) for m.
     """
-    ranking, spreads, computation = estimate.evidence, estimate.spread_by_class, estimate.metric.computation
-    assert isinstance(ranking, Ranking)
+    spreads, computation = estimate.spread_by_class, estimate.metric.computation
+    ranking = evidence_of(estimate, Ranking)
     assert isinstance(computation, Ranks)
     assert computation.most_false_positives is not None
     if spreads is None or min(ranking.class_sizes) < 2:
@@ -235,12 +225,7 @@ def partial_auc_wilson(estimate: Estimate, level: float) -> Bounds:
     return Bounds(low + (high - low) * least, low + (high - low) * most)
 
 
-@interval(
-    "Squared and added, correlated",
-    of=PairedRanking,
-    needs=(*EXAMPLES_ALIKE, "one_set", "its_difference"),
-    source="Zou (2007), Psychol Methods 12:399; Zou and Donner (2008), Stat Med 27:1693",
-)
+@_of_two_models()
 def partial_auc_mover(difference: Difference, level: float) -> Bounds:
     """Difference of two partial areas under the ROC curve: the distances of the models' limits, squared and added.
 

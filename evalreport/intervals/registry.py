@@ -12,7 +12,7 @@ from evalreport.calibration.risks import Risks
 from evalreport.metrics import evidence
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.registry import Registry, summary_of
+from evalreport.registry import Registered, Registry, summary_of
 from evalreport.texts import Message, Text
 
 Value = Estimate | Difference
@@ -38,7 +38,7 @@ def evidence_of(value: Value, kind: type[E]) -> E:
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalMethod:
+class IntervalMethod(Registered):
     """One registered interval.
 
     Attributes
@@ -49,9 +49,6 @@ class IntervalMethod:
         What else it needs of an estimate (``NEEDS``); of several that are missing the first is named.
     """
 
-    name: str
-    label: str
-    summary: str
     of: tuple[type, ...]
     needs: tuple[str, ...]
     function: Function
@@ -99,6 +96,7 @@ INTERVALS: Registry[IntervalMethod] = Registry("interval")
 EXAMPLES_ALIKE = ("some_interval", "one_task", "equal_weights", "independent")
 ITS_VALUE = (*EXAMPLES_ALIKE, "one_set", "its_value")
 ITS_DIFFERENCE = (*EXAMPLES_ALIKE, "one_set", "its_difference")
+ROWS_ALIKE = ("its_value", "equal_weights", "independent")
 OF_AREAS = (*EXAMPLES_ALIKE, "auc")
 REPLICATES = ("some_interval", "no_gold", "resampled", "smooth", "enough_of_a_class", "several_units")
 

@@ -60,15 +60,6 @@ class CountedElsewhere:
     positive: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """The lines of a table that represent at least one example: their positions, and their counts."""
-
-    table: Table
-    kept: Indices
-    counts: Indices
-
-
 def rows_of_counts(tables: Sequence[Table], truth: Table | None, options: Options) -> Rows | None:
     """Turn a table of counts into rows of its models, one a line and model; None where no table holds counts.
 
@@ -86,15 +77,15 @@ def rows_of_counts(tables: Sequence[Table], truth: Table | None, options: Option
     beside = truth or next((other for other in tables if other is not table), None)
     if beside is not None:
         raise InputError.of("counts_beside", file=table.name, name=beside.name)
-    lines = _lines(table)
+    lines, counts = _lines(table)
     # Metadata and remarks stand once: they are the same for every model.
     models = [
-        _of_model(lines, name, header, first=place == 0)
+        _of_model(table, lines, name, header, first=place == 0)
         for place, (name, header) in enumerate(sorted(table.roles.answers.items()))
     ]
-    rows, n = gather(models), len(lines.kept)
+    rows, n = gather(models), len(lines)
     places = np.tile(np.arange(n), len(models))
-    return replace(rows, times=np.tile(lines.counts, len(models)), coded=(positions(n), places))
+    return replace(rows, times=np.tile(counts, len(models)), coded=(positions(n), places))
 
 
 def refuse_parts(tables: Sequence[Table]) -> None:
@@ -133,8 +124,8 @@ def refuse_options(name: str | None, options: Options) -> None:
             )
 
 
-def _lines(table: Table) -> _Lines:
-    """Check the counts, and leave out the lines without an example."""
+def _lines(table: Table) -> tuple[Indices, Indices]:
+    """Return the lines of a table that represent at least one example, and their counts."""
     header = table.roles.columns["count"]
     array = combined(table.read.arrays[header])
     counts, empty = floats(array), array.is_null().to_numpy(zero_copy_only=False)
@@ -149,29 +140,25 @@ def _lines(table: Table) -> _Lines:
     total = float(counts.sum())
     if total > MOST_EXAMPLES:
         raise InputError.of(
-            "counts_too_large",
-            file=table.name,
-            column=header,
-            total=f"{total:.4g}",
-            most_examples=MOST_EXAMPLES,
-        )
+            "counts_too_large", file=table.name, column=header, total=f"{total:.4g}", most_examples=MOST_EXAMPLES
+        )  # fmt: skip
     kept = np.flatnonzero(counts > 0)
     if not len(kept):
         raise empty_file(table.name)
-    return _Lines(table, kept.astype(np.int64), counts[kept].astype(np.int64))
+    return kept.astype(np.int64), counts[kept].astype(np.int64)
 
 
-def _of_model(lines: _Lines, model: str, header: str, *, first: bool) -> Table:
+def _of_model(table: Table, lines: Indices, model: str, header: str, *, first: bool) -> Table:
     """Return one model's columns as a table of its own."""
     import pyarrow as pa
 
-    roles, read, kept = lines.table.roles, lines.table.read, lines.kept
+    roles, read = table.roles, table.read
     metadata = roles.metadata if first else ()
     headers = (roles.columns["y_true"], header, *metadata)
-    taken = {name: combined(read.arrays[name]).take(pa.array(kept)) for name in headers}
+    taken = {name: combined(read.arrays[name]).take(pa.array(lines)) for name in headers}
 
     def locate(row: int, name: str | None) -> tuple[int | None, str]:
-        return read.locate(int(kept[row]), name)
+        return read.locate(int(lines[row]), name)
 
     own = replace(
         roles,
@@ -179,8 +166,8 @@ def _of_model(lines: _Lines, model: str, header: str, *, first: bool) -> Table:
         metadata=metadata,
         unused=roles.unused if first else {},
     )
-    columns = Columns(read.names, taken, len(kept), locate, texts=read.texts)
-    return Table(lines.table.name, model, own, columns, positional=True)
+    columns = Columns(read.names, taken, len(lines), locate, texts=read.texts)
+    return Table(table.name, model, own, columns, positional=True)
 
 
 def counts_found(rows: Rows) -> Notes:

@@ -24,10 +24,10 @@ class Scored:
     @cached_property
     def groups(self) -> tuple[Floats, Floats]:
         """How many positives and negatives have each distinct score or a larger one, (G + 1,), from 0 on."""
-        return cumulative_groups(self.score, self.y, np.ones(len(self.y)))
+        return cumulative_groups(self.score, self.y)
 
 
-def cumulative_groups(score: Floats, y: Floats, weight: Floats) -> tuple[Floats, Floats]:
+def cumulative_groups(score: Floats, y: Floats, weight: Floats | float = 1.0) -> tuple[Floats, Floats]:
     """Return the weights of positives and of negatives at each distinct score and above, (G + 1,), from 0 on."""
     group = np.unique(-score, return_inverse=True)[1].ravel()
     of_each = (np.bincount(group, weights=weight * side) for side in (y, 1 - y))
@@ -92,8 +92,13 @@ def net_benefit(state: Scored, weights: Floats, *, at: float) -> Floats:
 
 
 SLACK = 1e-9
-AT_RATE: Fields = {**AT, "prepare": _scored, "needs": "scores", "smooth": False}
-CLAESKENS = "profile over the threshold: Claeskens, Jing, Peng and Zhou (2003), Can J Stat 31:173"
+RANKED: Fields = {**AT, "prepare": _scored, "needs": "scores", "smooth": False}
+AT_RATE: Fields = {**RANKED, "intervals": ("at_rate_scan",), "source": OVER_COUNTS}
+OVER_THRESHOLDS: Fields = {
+    **RANKED,
+    "undefined": Message("undefined.one_class"),
+    "source": "profile over the threshold: Claeskens, Jing, Peng and Zhou (2003), Can J Stat 31:173",
+}
 
 
 def _recall_at_fpr(score: Floats, y: Floats, weight: Floats, at: float) -> float:
@@ -107,11 +112,9 @@ def _recall_at_fpr(score: Floats, y: Floats, weight: Floats, at: float) -> float
     "Recall at a false positive rate",
     "recall at the lowest threshold whose FPR is at most X",
     parameter=Parameter("recall", "at_fpr", "Recall at FPR {x}"),
-    undefined=Message("undefined.one_class"),
     intervals=("at_fpr_scan",),
     difference_interval="at_fpr_mover",
-    source=CLAESKENS,
-    **AT_RATE,
+    **OVER_THRESHOLDS,
 )
 def recall_at_fpr(state: Scored, weights: Floats, *, at: float) -> Floats:
     """Share of positives found at the lowest threshold whose FPR is at most X; written `recall[at_fpr=X]`.
@@ -134,9 +137,7 @@ def hits_at(tp: Floats, fp: Floats, flagged: float) -> float:
     "Precision among the highest scores",
     "share of positives among the X n highest scores, ties shared",
     parameter=Parameter("precision", "at_rate", "Precision in the top {x}"),
-    intervals=("at_rate_scan",),
     difference_interval="at_rate_mover",
-    source=OVER_COUNTS,
     **AT_RATE,
 )
 def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
@@ -154,9 +155,7 @@ def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
     "positives among the X n highest scores / all positives, ties shared",
     parameter=Parameter("recall", "at_rate", "Recall in the top {x}"),
     undefined=Message("undefined.no_positive"),
-    intervals=("at_rate_scan",),
     difference_interval="",
-    source=OVER_COUNTS,
     **AT_RATE,
 )
 def recall_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
@@ -176,12 +175,7 @@ def _missed(x: float, _n: int) -> float:
 
 # --- the classes exchanged: at a share of positives found -------------------------------------------------------------
 
-AT_RECALL: Fields = {
-    **AT_RATE,
-    "scored": lambda state: (-state.score, 1 - state.y),
-    "undefined": Message("undefined.one_class"),
-    "source": CLAESKENS,
-}
+AT_RECALL: Fields = {**OVER_THRESHOLDS, "scored": lambda state: (-state.score, 1 - state.y)}
 
 
 @rows(

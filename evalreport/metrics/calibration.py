@@ -60,18 +60,18 @@ def _gaps_by_bin(view: ModelView) -> sparse.csr_array:
     return sparse.csr_array((values.ravel(), column.ravel(), ends), shape=(n, 2 * BINS))
 
 
+OF_PROBABILITIES: Fields = {
+    "tasks": ("binary", "multiclass"), "needs": "probabilities", "resampled": False, "of_calibration": True,
+}  # fmt: skip
 BINNED: Fields = {
     "columns": _gaps_by_bin,
     "of_gaps": True,
-    "tasks": ("binary", "multiclass"),
-    "needs": "probabilities",
+    **OF_PROBABILITIES,
     "greater_is_better": False,
     "smooth": False,
-    "resampled": False,
     "intervals": (),
     "no_interval": Message("no_interval.calibration_error"),
     "no_test": Message("no_test.calibration_error"),
-    "of_calibration": True,
 }
 
 
@@ -127,11 +127,8 @@ def _line_derivative(risks: Risks, weights: Floats, coefficient: int) -> Floats:
 OF_RISKS: Fields = {
     "prepare": _risks,
     "of_risks": True,
-    "tasks": ("binary", "multiclass"),
-    "needs": "probabilities",
-    "resampled": False,
+    **OF_PROBABILITIES,
     "no_test": Message("no_test.describes"),
-    "of_calibration": True,
 }
 LINE: Fields = {
     **OF_RISKS,

@@ -19,7 +19,7 @@ from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, visi
 from evalreport.options import Task
 from evalreport.predictions.arrays import Floats
 from evalreport.questions.thresholds.records import CurveRecord
-from evalreport.registry import Registry, summary_of
+from evalreport.registry import Registered, Registry, summary_of
 
 Needs = Literal["scores", "probabilities", "isotonic_fit"]
 
@@ -52,13 +52,11 @@ CurveFunction = Callable[..., Points | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Registered):
     """A registered curve.
 
     Attributes
     ----------
-    name, label, summary
-        The name in results.json, the report's words, the first sentence of the function's docstring.
     x, y
         What the axes say.
     needs
@@ -72,9 +70,6 @@ class Curve:
         True where every point has a meaning, so that none on a straight line is dropped.
     """
 
-    name: str
-    label: str
-    summary: str
     x: str
     y: str
     needs: Needs

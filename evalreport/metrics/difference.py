@@ -10,6 +10,7 @@ import numpy as np
 
 from evalreport.calibration.risks import Risks
 from evalreport.engine.distributions import in_parts
+from evalreport.engine.ranks import AGREEMENT
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, Sampled
 from evalreport.metrics.evidence import (
@@ -143,7 +144,7 @@ def paired_difference(a: Estimate, b: Estimate) -> Difference:
     (low, high), fits = a.range, None
     if a.fits is not None and b.fits is not None and a.fits.names == b.fits.names:
         fits = replace(a.fits, values=a.fits.values - b.fits.values)
-    return Difference(
+    difference = Difference(
         a=a,
         b=b,
         value=a.value - b.value,
@@ -153,6 +154,27 @@ def paired_difference(a: Estimate, b: Estimate) -> Difference:
         influence=_subtracted_influence(a, b, by_fit=fits is not None),
         replicates=_replicates(a, b),
         fits=fits,
+    )
+    return _without_rounding(difference) if fits is None else difference
+
+
+def _without_rounding(difference: Difference) -> Difference:
+    """Return a difference of 0 without error where value and influence values are rounding; else it as it is.
+
+    Intervals y - 0.7 to y + 0.5 and y - 0.5 to y + 0.7 have one width, and their numbers differ in the last bit.
+    """
+    influence, replicates = difference.influence, difference.replicates
+    size = AGREEMENT * max(abs(difference.a.value), abs(difference.b.value))
+    if influence is None or not abs(difference.value) <= size or not len(influence.values):
+        return difference
+    largest = float(np.abs(influence.values).max()) * float(influence.counts.sum())
+    if not largest <= size or largest == 0 == difference.value:
+        return difference
+    return replace(
+        difference,
+        value=0.0,
+        influence=influence.scaled(0.0),
+        replicates=None if replicates is None else np.zeros_like(replicates),
     )
 
 

@@ -367,7 +367,7 @@ class Judged:
 class OverDatasets:
     """A mean of the values on several data sets; ``table`` of a label metric: over all of them."""
 
-    table: Table | None = None
+    table: Table | None
 
 
 # --- a difference of two models -------------------------------------------------------------------------------------

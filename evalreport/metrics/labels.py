@@ -17,7 +17,7 @@ from evalreport.metrics.registry import Fields, binary_table, table
 from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.numbers import COUNTED
-from evalreport.texts import Message
+from evalreport.texts import Message, has
 
 
 def _right(right: float, n: float) -> tuple[float, float]:
@@ -274,26 +274,24 @@ ShareOf = Callable[[Counts], Parts]
 
 
 def _share(label: str, formula: str, **fields: object) -> Callable[[ShareOf], Callable[[Counts], Array]]:
-    """Register a share of successes in trials, which the function gives; it counts one kind of error only."""
+    """Register a share of successes in trials, which the function gives; it counts one kind of error only.
+
+    Where the catalogue says under its name when it is undefined, that is its reason.
+    """
 
     def _decorate(parts: ShareOf) -> Callable[[Counts], Array]:
         def value(c: Counts) -> Array:
             return ratio(*parts(c))
 
-        binary_table(label, formula, function=value, proportion=parts, **{"one_sided": True, **fields})(parts)
+        reason = f"undefined.{parts.__name__}"
+        usual = {"one_sided": True, **({"undefined": Message(reason)} if has(reason) else {})}
+        binary_table(label, formula, function=value, proportion=parts, **{**usual, **fields})(parts)
         return value
 
     return _decorate
 
 
-@_share(
-    "Precision",
-    "TP / (TP + FP)",
-    sums=COUNTED,
-    test="score_precision",
-    micro_is_accuracy=True,
-    undefined=Message("undefined.precision"),
-)
+@_share("Precision", "TP / (TP + FP)", sums=COUNTED, test="score_precision", micro_is_accuracy=True)
 def precision(c: Counts) -> Parts:
     """Share of the positive predictions that are right."""
     return c.tp, c.tp + c.fp
@@ -307,41 +305,26 @@ def precision(c: Counts) -> Parts:
     test="mcnemar_midp",
     recall_slope=1.0,
     micro_is_accuracy=True,
-    undefined=Message("undefined.recall"),
 )
 def recall(c: Counts) -> Parts:
     """Share of the positive examples that are found (sensitivity, true positive rate)."""
     return c.tp, c.tp + c.fn
 
 
-@_share(
-    "Specificity",
-    "TN / (TN + FP)",
-    sums=(*COUNTED, "tn"),
-    test="mcnemar_midp",
-    negatives="truth",
-    undefined=Message("undefined.specificity"),
-)
+@_share("Specificity", "TN / (TN + FP)", sums=(*COUNTED, "tn"), test="mcnemar_midp", negatives="truth")
 def specificity(c: Counts) -> Parts:
     """Share of the negative examples that are predicted negative (true negative rate)."""
     return c.tn, c.tn + c.fp
 
 
-@_share(
-    "NPV", "TN / (TN + FN)", test="score_precision", negatives="answers", undefined=Message("undefined.npv")
-)
+@_share("NPV", "TN / (TN + FN)", test="score_precision", negatives="answers")
 def npv(c: Counts) -> Parts:
     """Share of the negative predictions that are right (negative predictive value)."""
     return c.tn, c.tn + c.fn
 
 
 @_share(
-    "False positive rate",
-    "FP / (FP + TN)",
-    test="mcnemar_midp",
-    greater_is_better=False,
-    negatives="truth",
-    undefined=Message("undefined.fpr"),
+    "False positive rate", "FP / (FP + TN)", test="mcnemar_midp", greater_is_better=False, negatives="truth"
 )
 def fpr(c: Counts) -> Parts:
     """Share of the negative examples that are predicted positive (fall-out, false acceptance rate)."""
@@ -349,12 +332,7 @@ def fpr(c: Counts) -> Parts:
 
 
 @_share(
-    "False negative rate",
-    "FN / (FN + TP)",
-    greater_is_better=False,
-    test="mcnemar_midp",
-    recall_slope=-1.0,
-    undefined=Message("undefined.fnr"),
+    "False negative rate", "FN / (FN + TP)", greater_is_better=False, test="mcnemar_midp", recall_slope=-1.0
 )
 def fnr(c: Counts) -> Parts:
     """Share of the positive examples that are missed (miss rate, false rejection rate)."""

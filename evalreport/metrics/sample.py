@@ -12,7 +12,7 @@ import numpy as np
 from evalreport.engine.counts import Cells
 from evalreport.engine.distributions import Columns
 from evalreport.engine.parallel import mapped
-from evalreport.engine.ranks import Order
+from evalreport.engine.ranks import Order, with_equal_columns
 from evalreport.metrics.chosen_threshold import with_chosen_thresholds
 from evalreport.metrics.clustering import clustering_estimates
 from evalreport.metrics.counted_rows import CountedRows
@@ -90,7 +90,7 @@ class Sample:
             else metric.per_example(view(self.predictions, outputs[name]))
             for name in models
         ]
-        return CountedRows(np.column_stack(by_row), self.units.times)
+        return CountedRows(with_equal_columns(np.column_stack(by_row)), self.units.times)
 
     def labels(self, models: Sequence[str]) -> Cells | None:
         """Count these models' answers by true class; None unless examples are independent and equally weighted."""

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-LONG_TICKS, UNIT_TICKS, TINY_TICKS = 1e4, 1e7, 1e-3
-"""From the first on the numbers of an axis have commas, from the second on and below the third a unit."""
+LONG_TICKS, UNIT_TICKS = 1e4, 1e7
+"""From the first on the numbers of an axis have commas, from the second on a unit."""
 
 FONT_FOLDER = Path(__file__).parent / "fonts"
 

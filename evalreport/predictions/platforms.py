@@ -163,10 +163,6 @@ def names_of(standard: str) -> tuple[str, ...]:
     )
 
 
-WEIGHTS = tuple(dict.fromkeys(name for one in PLATFORMS for name in one.weights))
-"""Names of weights, which are read where ``--weight`` names them."""
-
-
 _OF_CLASS = tuple(
     re.compile(pattern)
     for pattern in (

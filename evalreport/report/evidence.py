@@ -23,19 +23,12 @@ State = Literal["answered", "in_part", "cannot"]
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """A number of cases and what they are."""
+class Step:
+    """A number of cases, what they are, and those that are left out before them (None: none)."""
 
     n: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Cases that stay, and those that are left out before them (None: none)."""
-
-    kept: Box
-    left_out: Box | None
+    left_out: Step | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +52,8 @@ class Item:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
-class Checklist:
-    """A checklist with its items."""
-
-    name: str
-    items: tuple[Item, ...]
+Checklist = tuple[str, tuple[Item, ...]]
+"""The name of a checklist, and its items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +85,7 @@ def describe_evidence(view: View, signed: Sequence[str], *, data: bytes, names: 
     """
     results = view.results
     checklists = checklists_of(results, names, signed=bool(signed))
-    states = [item.state for one in checklists for item in one.items]
+    states = [item.state for _, items in checklists for item in items]
     counts = {state: states.count(state) for state in ("answered", "in_part", "cannot")}
     steps, used = _steps(results.flow), _used(results)
     read = next((r.n for r in results.flow if r.step == "read" and r.model is None), used)
@@ -134,13 +123,13 @@ def _steps(flow: Sequence[FlowRecord]) -> tuple[Step, ...]:
     if not lost:
         return ()
     n = whole[0].n
-    steps = [Step(Box(numbers.count(n), say("signed.step.read")), None)]
+    steps = [Step(numbers.count(n), say("signed.step.read"))]
     for record in lost:
         n -= record.n
-        out = Box(numbers.count(record.n), say(f"signed.left_out.{record.reason}"))
+        out = Step(numbers.count(record.n), say(f"signed.left_out.{record.reason}"))
         last = record is lost[-1]
         kept = say("signed.step.used") if last else say(f"signed.step.{record.reason}")
-        steps.append(Step(Box(numbers.count(n), kept), out))
+        steps.append(Step(numbers.count(n), kept, out))
     return tuple(steps)
 
 
@@ -285,5 +274,5 @@ def checklists_of(results: Results, sections: frozenset[str], *, signed: bool) -
             state, where = answer(facts)
             text = say(f"checklist.where.{where}")
             rows.append(Item(number, say(f"checklist.asks.{asks}"), state, say(f"checklist.{state}"), text))
-        checklists.append(Checklist(say(f"checklist.name.{name}"), tuple(rows)))
+        checklists.append((say(f"checklist.name.{name}"), tuple(rows)))
     return tuple(checklists)

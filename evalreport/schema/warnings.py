@@ -10,6 +10,11 @@ from evalreport.texts import Message, Text
 
 Level = Literal["info", "caution", "blocker"]
 
+FEW_OF_A_CLASS = 30
+FEW_CLUSTERS = 10
+FEW_RESAMPLES = 1000
+"""Examples of a class, effective clusters and resamples: fewer are warned of, and the report says so of its methods."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarningRecord:

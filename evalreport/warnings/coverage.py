@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,13 +35,8 @@ OF_ONE_PROBABILITY = 0.5
 MOST_IDS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Largest:
-    """The largest of some losses: which examples, and what share of the sum they carry."""
-
-    examples: Indices
-    share: float
-    much: bool
+Largest = tuple[Indices, float, bool]
+"""The examples with the largest losses, the share of the sum that they carry, and whether that is much."""
 
 
 def largest_losses(losses: Floats, n: int, *, of_probabilities: bool = False) -> Largest | None:
@@ -67,9 +61,9 @@ def largest_losses(losses: Floats, n: int, *, of_probabilities: bool = False) ->
     largest = largest[np.argsort(-losses[largest], kind="stable")][:few]
     alone, together = float(losses[largest[0]]) / total, float(losses[largest].sum()) / total
     if alone > (OF_ONE_PROBABILITY if of_probabilities else OF_ONE + OF_SMALL_SAMPLES / n):
-        return Largest(largest[:1], alone, much=True)
+        return largest[:1], alone, True
     much = together > OF_FEW + OF_SMALL_SAMPLES / n and not of_probabilities
-    return Largest(largest, together, much=much)
+    return largest, together, much
 
 
 def largest_of(sample: Sample, model: str, quantity: Quantity) -> Largest | None:
@@ -97,26 +91,28 @@ def large_losses(sample: Sample) -> Iterator[WarningRecord]:
                 by_losses.setdefault(str(definition(quantity).losses), []).append(quantity)
         largest = [(alike, largest_of(sample, model.name, alike[0])) for alike in by_losses.values()]
         return [
-            _few_large(sample, model.name, alike, found)
+            _few_large(sample, model.name, alike, *found[:2])
             for alike, found in largest
-            if found is not None and found.much
+            if found is not None and found[2]
         ]
 
     for warnings in mapped(of_model, sample.predictions.models):
         yield from warnings
 
 
-def _few_large(sample: Sample, model: str, quantities: Sequence[Quantity], found: Largest) -> WarningRecord:
+def _few_large(
+    sample: Sample, model: str, quantities: Sequence[Quantity], examples: Indices, share: float
+) -> WarningRecord:
     first, n = definition(quantities[0]), sample.predictions.n_examples
-    ids = [str(sample.predictions.ids[code]) for code in found.examples]
+    ids = [str(sample.predictions.ids[code]) for code in examples]
     text = Message(
         "warning.few_large_losses",
-        n=len(found.examples),
+        n=len(examples),
         examples=n,
         losses=first.losses,
         model=model,
         ids=shortened(ids, MOST_IDS),
-        share=found.share,
+        share=share,
         what=Message("large_losses.metrics", n=len(quantities), metrics=tuple(map(phrase_of, quantities))),
     )
     methods = {q: recommended(sample.estimates[model, q]) for q in quantities}
@@ -225,7 +221,7 @@ def _of_unbounded_losses(row: ComparisonRecord, quantity: Quantity) -> bool:
 
 def _carried_by_few(sample: Sample, model: str | None, quantity: Quantity) -> bool:
     largest = None if model is None else largest_of(sample, model, quantity)
-    return largest is not None and largest.much
+    return largest is not None and largest[2]
 
 
 MANY_CLASSES, FEW_OF_EACH = 20, 6

@@ -25,7 +25,7 @@ from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.time_order import no_series
 from evalreport.samplings import sampling_of
 from evalreport.schema.comparisons import ComparisonRecord
-from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.schema.warnings import FEW_CLUSTERS, WarningRecord, warning
 from evalreport.texts import Message, sentences
 from evalreport.warnings.checks import check
 
@@ -37,8 +37,8 @@ FEW_SEEDS = 5
 
 FEW_DATASETS = 6
 
-FEW_CLUSTERS, VERY_FEW_CLUSTERS = 10, 4
-"""Effective numbers of clusters: below these intervals rest on few, and on very few, groups."""
+VERY_FEW_CLUSTERS = 4
+"""Below this effective number of clusters intervals rest on very few groups."""
 
 FEW_EFFECTIVE = 100
 

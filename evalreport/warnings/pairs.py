@@ -14,7 +14,7 @@ from evalreport.options import Options
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import tested_pairs
 from evalreport.schema.metrics import COMPANIONS
-from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.schema.warnings import FEW_RESAMPLES, WarningRecord, warning
 from evalreport.texts import Message, shortened
 from evalreport.warnings.checks import check
 from evalreport.warnings.coverage import phrase_of
@@ -175,7 +175,7 @@ def too_few_replicates(
             replicates=options.resamples,
             enough=_enough(alpha),
         )
-    if options.resamples < 1000:
+    if options.resamples < FEW_RESAMPLES:
         yield warning("few_resamples", n=options.resamples)
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.defined and estimate.undefined_share > MOST_UNDEFINED:

@@ -16,7 +16,7 @@ from evalreport.metrics.sums import labels_without_denominator
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import Predictions
 from evalreport.schema.metrics import BESIDE_MAPE
-from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.schema.warnings import FEW_OF_A_CLASS, WarningRecord, warning
 from evalreport.texts import Message, Text
 from evalreport.warnings.checks import check
 
@@ -67,9 +67,6 @@ def few_wrong_answers(sample: Sample) -> Iterator[WarningRecord]:
         held = next(((low, high) for most, low, high in HELD_OF_WRONG if n < most), None)
         if held is not None:
             yield warning("few_wrong_answers", about=(model,), model=model, n=n, low=held[0], high=held[1])
-
-
-FEW_OF_A_CLASS = 30
 
 
 def examples_of_classes(predictions: Predictions) -> Floats:

@@ -195,11 +195,11 @@ def intervals_at_rates(sets: int) -> Iterator[Cell]:
             y = np.zeros(n)
             y[:positives] = 1
             score = random.normal(size=n) + apart * y
-            curve = cumulative_groups(score, y, np.ones(n))
+            curve = cumulative_groups(score, y)
             counts["recall[at_fpr]"] += holds(at_fpr_limits(*curve, rate, LEVEL), recall)
             drawn = (random.random(n) < prevalence).astype(float)
             score = random.normal(size=n) + apart * drawn
-            curve = cumulative_groups(score, drawn, np.ones(n))
+            curve = cumulative_groups(score, drawn)
             if drawn.sum():
                 limits = at_rate_limits(*curve, rate, LEVEL, of_positives=False)
                 counts["precision[at_rate]"] += holds(limits, precision)

@@ -29,8 +29,8 @@ from research.studies.tally import one
 
 FEWEST = 30
 """Examples from which on it is promised."""
-ELSEWHERE = ("judge", "suite, clusters", "attempts", "ratings")
-"""Populations with a promise of their own, and ratings, whose areas a run warns of."""
+ELSEWHERE = ("judge", "suite, clusters", "attempts")
+"""Populations with a promise of their own."""
 
 
 @dataclass(frozen=True)

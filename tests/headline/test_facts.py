@@ -124,3 +124,33 @@ def test_an_interval_holds_its_limits_and_none_holds_nothing() -> None:
     assert Limited(0.1, 0.0, 0.2).holds(0.0)
     assert not Limited(0.1, 0.05, 0.2).holds(0.0)
     assert not Limited(0.1).holds(0.1)
+
+
+def test_where_the_truth_has_one_class_models_that_are_mostly_right_have_no_swapped_labels() -> None:
+    """90 and 80 of 100 right: the rule that always says the one class has a recall of 1, which makes none inverted."""
+    models = {name: {"y_pred": [1] * right + [0] * (100 - right)} for name, right in (("a", 90), ("b", 80))}
+    results = er.evaluate(models, truth=[1] * 100, positive="1", resamples=20)
+    assert results.headline is not None
+    text = str(results.headline.text)
+    assert "swapped" not in text
+    assert "the best is a, 0.900" in text
+
+
+def test_rows_left_out_and_answers_counted_as_wrong_are_both_said() -> None:
+    """400 of 1,200 rows are a's alone; of the other 800 b leaves 20 empty, which makes the whole difference."""
+    n = 1200
+    ids, truth = [f"i{k}" for k in range(n)], np.arange(n) % 2
+    answers = np.where((np.arange(n) * 7) % n < 960, truth, 1 - truth).astype(str)
+    empty = ["" if k % 40 == 0 else answers[k] for k in range(800)]
+    models = {
+        "a": {"id": ids, "y_true": truth, "y_pred": answers},
+        "b": {"id": ids[:800], "y_true": truth[:800], "y_pred": empty},
+    }
+    results = er.evaluate(
+        models, positive="1", join="intersect", missing="wrong", metrics=("accuracy",), resamples=20
+    )
+    assert results.headline is not None
+    assert str(results.headline.text).endswith(
+        "; 400 of 1,200 examples are left out, for not every model has them; "
+        "b left 20 of 800 empty, which counts as wrong."
+    )

@@ -52,7 +52,7 @@ def test_difference_of_net_benefits(case):
 def test_recall_at_a_false_positive_rate(case):
     """The scan over thresholds: all tied, fewer than one expected false positive, and a usual case."""
     (y, score), rate = arrays(case, "y", "scores"), case["input"]["x"]
-    low, high = at_fpr_limits(*cumulative_groups(score, y, np.ones(len(y))), rate, 0.95)
+    low, high = at_fpr_limits(*cumulative_groups(score, y), rate, 0.95)
     assert_agrees({"low": low, "high": high}, case)
 
 
@@ -68,7 +68,7 @@ def test_difference_of_recalls_at_a_false_positive_rate(case):
 def test_precision_and_recall_at_a_rate(case):
     """The scan over numbers of flagged examples, ties shared."""
     (y, score), rate = arrays(case, "y", "scores"), case["input"]["x"]
-    groups = cumulative_groups(score, y, np.ones(len(y)))
+    groups = cumulative_groups(score, y)
     hits = hits_at(*groups, rate * len(y))
     low, high = at_rate_limits(*groups, rate, 0.95, of_positives=False)
     recall_low, recall_high = at_rate_limits(*groups, rate, 0.95, of_positives=True)

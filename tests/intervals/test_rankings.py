@@ -13,7 +13,7 @@ from scipy import stats
 from evalreport.comparisons.pairs import compare
 from evalreport.comparisons.registry import Pair
 from evalreport.intervals import limits, recommended
-from evalreport.intervals.rankings import mover
+from evalreport.intervals.proportions import mover
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Ranking

@@ -138,7 +138,7 @@ def test_equal_totals_of_unlike_sums_are_no_same_answers() -> None:
     b = pd.DataFrame(rows | {"tp": [2, 5, 2], "fp": [1, 2, 0], "fn": [1, 1, 1]})
     apart, same = (er.evaluate({"a": a, "b": other}, resamples=20).verdict for other in (b, a))
     assert apart.startswith("3 images do not show which of a and b is better on F1 (micro)")
-    assert same.startswith("a and b give the same answers to all 3 images")
+    assert same.startswith("a and b have the same sums in all 3 images")
 
 
 @pytest.mark.parametrize(

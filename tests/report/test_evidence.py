@@ -57,7 +57,7 @@ def test_the_flow_adds_up_from_the_cases_read_to_those_compared(results):
     ]
     evidence = described(results)
     assert evidence.title == "Evidence: 50 of 60 cases are evaluated"
-    assert [step.kept.n for step in evidence.steps] == ["60", "55", "53", "50"]
+    assert [step.n for step in evidence.steps] == ["60", "55", "53", "50"]
     assert [step.left_out.n for step in evidence.steps if step.left_out] == ["5", "2", "3"]
     assert [(m.read, m.empty, m.used) for m in evidence.models] == [("55", "0", "50"), ("60", "3", "50")]
 
@@ -86,7 +86,7 @@ def test_names_are_lines_to_sign_and_without_names_three_are_empty(results):
 def test_every_item_has_a_state_and_a_place(results):
     """The counts of the heading are those of the table; what was not asked is named with its option."""
     evidence = described(results, "A. Validator")
-    items = [item for one in evidence.checklists for item in one.items]
+    items = [item for _, of_one in evidence.checklists for item in of_one]
     assert len(items) == sum(len(rows) for _, rows in ITEMS) == 26
     states = [item.state for item in items]
     said = (

@@ -153,13 +153,14 @@ def test_how_much_is_much(n: int, share: float, alone: bool, much: bool) -> None
     losses[:few] = share / few
     found = largest_losses(losses, n)
     assert found is not None
-    assert found.much == much
-    assert found.share == pytest.approx(losses[found.examples].sum() / losses.sum())
+    examples, carried, is_much = found
+    assert is_much == much
+    assert carried == pytest.approx(losses[examples].sum() / losses.sum())
     if much:
-        assert set(found.examples) <= set(range(few))
+        assert set(examples) <= set(range(few))
     of_probabilities = largest_losses(losses, n, of_probabilities=True)
     assert of_probabilities is not None
-    assert not of_probabilities.much
+    assert not of_probabilities[2]
 
 
 def test_one_probability_may_be_too_much() -> None:
@@ -167,7 +168,7 @@ def test_one_probability_may_be_too_much() -> None:
     for largest, much in ((90.0, False), (110.0, True)):
         found = largest_losses(np.array([largest, *[1.0] * 100]), 101, of_probabilities=True)
         assert found is not None
-        assert found.much == much
+        assert found[2] == much
 
 
 def test_no_losses_no_shares() -> None:
@@ -182,7 +183,7 @@ def test_normal_errors_are_not_warned_of() -> None:
     for _ in range(40):
         for name, errors in (("normal", random.normal(size=200)), ("t3", random.standard_t(3, size=200))):
             found = largest_losses(errors**2, 200)
-            warned[name] += found is not None and found.much
+            warned[name] += found is not None and found[2]
     assert warned["normal"] <= 4
     assert warned["t3"] >= 36
 

@@ -241,25 +241,12 @@ class Decomposed:
         return len(self.losses)
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """The replicates' predictions that serve the decomposition: out of the bag, of examples that have any."""
-
-    rows: Indices
-    given: Mask
-    examples: Indices
-    first: Indices
-    """(n,) a row of each example, for its truth and its metadata."""
-
-
-def held(replicates: Replicates) -> Held | None:
-    """Leave out rows in the bag, and examples that every sample held; None with fewer than two replicates."""
-    given = replicates.out
-    some = given.any(axis=0)
-    if replicates.count < 2 or not some.any():
+def out_of_the_bag(replicates: Replicates | None) -> Replicates | None:
+    """Leave out examples that every sample holds; None with fewer than two replicates, or where none is left."""
+    if replicates is None:
         return None
-    rows = replicates.rows[:, some]
-    return Held(rows, given[:, some], replicates.examples[some], rows.max(axis=0))
+    some = np.asarray(replicates.out.any(axis=0))
+    return replicates.of(some) if replicates.count >= 2 and some.any() else None
 
 
 REDRAWN = 200
@@ -288,8 +275,7 @@ def decomposition_records(
         One record a model and loss; and each model's most variable examples. Both empty without replicates, and
         where examples weigh differently.
     """
-    replicates = replicates_of(whole)
-    some = None if replicates is None else held(replicates)
+    some = out_of_the_bag(replicates_of(whole))
     if some is None or whole.y_true is None or options.weight is not None:
         return (), ()
     records: list[DecompositionRecord] = []
@@ -312,32 +298,32 @@ def decomposition_records(
 
 
 def _decomposed(
-    whole: Predictions, model: ModelOutputs, some: Held, options: Options
+    whole: Predictions, model: ModelOutputs, some: Replicates, options: Options
 ) -> Iterator[Decomposed]:
     """Yield the model's splits, the one that the report leads with first."""
     assert whole.y_true is not None
-    truth = whole.y_true[some.first]
-    weights = np.concatenate(list(bootstrap_rows(len(some.rows), REDRAWN, seed=options.seed)))
+    truth, given = whole.y_true[some.first], some.out
+    weights = np.concatenate(list(bootstrap_rows(some.count, REDRAWN, seed=options.seed)))
     if not whole.classes:
         if model.y_pred is None:
             return
         values = np.asarray(model.y_pred, dtype=np.float64)[some.rows]
         noise = options.noise if options.noise is not None else noise_level(whole, truth, some, options)
-        yield of_squares("squared", values, some.given, truth, weights, noise)
+        yield of_squares("squared", values, given, truth, weights, noise)
         return
     if model.y_pred is not None:
         codes, size = np.asarray(model.y_pred)[some.rows], len(whole.answers)
-        counts = label_counts(codes, some.given, size)
-        again = redrawn_zero_one(codes, some.given, truth, weights, size)
+        counts = label_counts(codes, given, size)
+        again = redrawn_zero_one(codes, given, truth, weights, size)
         wrong = np.asarray(codes != truth, dtype=np.float64)
         yield Decomposed("0-1", zero_one(counts, truth), again, None, wrong)
         if options.kohavi_wolpert:
-            again = redrawn_zero_one(codes, some.given, truth, weights, size, shares=True)
+            again = redrawn_zero_one(codes, given, truth, weights, size, shares=True)
             yield Decomposed("kohavi_wolpert", kohavi_wolpert(counts, truth), again, None, wrong)
     if model.proba is not None:
         p, target = _targets(whole, model.proba, truth)
         noise = noise_level(whole, target, some, options)
-        yield of_squares("brier", p[some.rows], some.given, target, weights, noise)
+        yield of_squares("brier", p[some.rows], given, target, weights, noise)
 
 
 def of_squares(
@@ -362,7 +348,7 @@ def _targets(whole: Predictions, proba: Floats, truth: Array) -> tuple[Floats, F
     return proba, np.asarray(np.arange(proba.shape[1]) == truth[:, None], dtype=np.float64)
 
 
-def noise_level(whole: Predictions, truth: Floats, some: Held, options: Options) -> float | None:
+def noise_level(whole: Predictions, truth: Floats, some: Replicates, options: Options) -> float | None:
     """Return the variance of the truth among repeated measurements of one input (``--same-input``), divisor m - 1.
 
     Returns
@@ -387,9 +373,9 @@ def noise_level(whole: Predictions, truth: Floats, some: Held, options: Options)
 
 
 def _record(
-    model: str, one: Decomposed, some: Held, cluster: Indices | None, options: Options
+    model: str, one: Decomposed, some: Replicates, cluster: Indices | None, options: Options
 ) -> DecompositionRecord:
-    split, level, given = one.split, options.confidence, some.given
+    split, level, given = one.split, options.confidence, some.out
     again = one.redrawn.std(axis=0, ddof=1)
     known = split.bias_unbiased if split.bias_unbiased is not None else np.full(len(split.bias), np.nan)
     mean_unbiased, aggregated = _mean(known), float(split.bias.mean())
@@ -419,9 +405,9 @@ def _record(
         n=len(split.bias),
         # Kohavi and Wolpert's bias is no loss of a single prediction.
         aggregated_loss=None if one.loss == "kohavi_wolpert" else aggregated,
-        bias_low=_less(_at_least(0.0, bias[0]), one.noise),
+        bias_low=_less(_not_negative(bias[0]), one.noise),
         bias_high=_less(bias[1], one.noise),
-        variance_low=_at_least(0.0, variance[0]),
+        variance_low=_not_negative(variance[0]),
         variance_high=variance[1],
         expected_loss_monte_carlo=float(again[0]),
         bias_monte_carlo=float(again[1]),
@@ -457,8 +443,8 @@ def _with_replicates(
     return of_bias(spread, error, one.shared if part == 1 else 0.0, one.n_replicates, level)
 
 
-def _at_least(least: float, limit: float | None) -> float | None:
-    return None if limit is None else max(limit, least)
+def _not_negative(limit: float | None) -> float | None:
+    return None if limit is None else max(limit, 0.0)
 
 
 def _less(limit: float | None, noise: float | None) -> float | None:
@@ -466,7 +452,7 @@ def _less(limit: float | None, noise: float | None) -> float | None:
 
 
 def _most_variable(
-    whole: Predictions, model: str, one: Decomposed, some: Held
+    whole: Predictions, model: str, one: Decomposed, some: Replicates
 ) -> Iterator[ExampleVarianceRecord]:
     split = one.split
     of_probabilities = SQUARES_OF.get(one.loss) == "probabilities"
@@ -531,11 +517,11 @@ def replicate_curves(whole: Predictions) -> tuple[CurveRecord, ...]:
         where there is no column ``x``.
     """
     replicates, x = replicates_of(whole), whole.metadata.get("x")
-    some = None if replicates is None else held(replicates)
+    some = out_of_the_bag(replicates)
     if some is None or replicates is None or x is None or x.categories is not None or whole.classes:
         return ()
     assert whole.y_true is not None
-    at = np.asarray(x.values, dtype=np.float64)[some.first]
+    at, given = np.asarray(x.values, dtype=np.float64)[some.first], some.out
     kept = np.flatnonzero(~np.isnan(at))
     order = kept[np.argsort(at[kept], kind="stable")]
     order = order[:: -(-len(order) // MOST_POINTS) or 1]
@@ -544,12 +530,12 @@ def replicate_curves(whole: Predictions) -> tuple[CurveRecord, ...]:
     for model in whole.models:
         if model.y_pred is None:
             continue
-        values = np.where(some.given, np.asarray(model.y_pred, dtype=np.float64)[some.rows], np.nan)
+        values = np.where(given, np.asarray(model.y_pred, dtype=np.float64)[some.rows], np.nan)
         for k in range(min(len(values), MOST_DRAWN)):
             label = names[int(whole.keys["replicate"].values[replicates.rows[k].max()])]
             curves.append(_curve(model.name, "replicate", label, at[order], values[k, order]))
-        count = some.given.sum(axis=0)
-        mean = np.where(some.given, values, 0.0).sum(axis=0) / count
+        count = given.sum(axis=0)
+        mean = np.where(given, values, 0.0).sum(axis=0) / count
         curves.append(_curve(model.name, "mean", None, at[order], mean[order]))
         curves.append(_curve(model.name, "truth", None, at[order], whole.y_true[some.first][order]))
     return tuple(curves)

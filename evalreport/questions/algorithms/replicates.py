@@ -42,6 +42,12 @@ class Replicates:
     apparent: Indices | None
     examples: Indices
 
+    def of(self, some: Mask) -> Replicates:
+        """Return the replicates of some examples (n,)."""
+        inbag = None if self.inbag is None else self.inbag[:, some]
+        apparent = None if self.apparent is None else self.apparent[some]
+        return Replicates(self.rows[:, some], inbag, apparent, self.examples[some])
+
     @property
     def first(self) -> Indices:
         """One row (n,) of each example, for columns that do not depend on the fit: truth, cluster."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import TypedDict
 
 import numpy as np
 
@@ -22,18 +23,18 @@ from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.metrics import limit_fields
 
 
-@dataclass(frozen=True, slots=True)
-class RulePair:
-    """A model and the rule on one quantity, with the outcome of the test that leads.
-
-    Attributes
-    ----------
-    rule, answer
-        The rule's code, and the class that it always predicts where it predicts one.
-    """
+class Rule(TypedDict):
+    """The answer that is the same for every example: its code, and the class where it is one."""
 
     rule: str
     answer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RulePair:
+    """A model and the rule on one quantity, with the outcome of the test that leads."""
+
+    rule: Rule
     comparison: Comparison
     row: ComparisonRecord
     value: float
@@ -74,10 +75,8 @@ def rule_pairs(
 
 def rule_of(
     quantity: Quantity, predictions: Predictions, weight: Floats, baselines: Sequence[BaselineRecord]
-) -> tuple[str, str | None] | None:
-    """Return the rule that a quantity is compared with, and the class that it predicts.
-
-    None where a constant answer has no value, or by convention.
+) -> Rule | None:
+    """Return the rule that a quantity is compared with; None where a constant answer has no value, or by convention.
 
     Always the mean, or always the most frequent class; the same score for every example where only the order counts.
     """
@@ -86,12 +85,12 @@ def rule_of(
         if (r.metric, r.average, r.label) == (quantity.metric, quantity.average, quantity.label) and r.reason is None
     }  # fmt: skip
     if "mean_truth" in names:
-        return "mean_truth", None
+        return Rule(rule="mean_truth", answer=None)
     if definition(quantity).scale.uninformed is not None and predictions.task in ("binary", "multiclass"):
-        return "chance", None
+        return Rule(rule="chance", answer=None)
     if "majority_class" not in names:
         return None
-    return "majority_class", predictions.classes[most_frequent(predictions, weight)]
+    return Rule(rule="majority_class", answer=predictions.classes[most_frequent(predictions, weight)])
 
 
 def most_frequent(predictions: Predictions, weight: Floats) -> int:
@@ -154,9 +153,7 @@ def _of_sample(
     for comparison in compared:
         value = estimated.estimates[name, comparison.quantity].value
         if comparison.pair is not None:
-            yield RulePair(
-                *rules[comparison.quantity], comparison, leading_record(comparison, against), value
-            )
+            yield RulePair(rules[comparison.quantity], comparison, leading_record(comparison, against), value)
 
 
 def _with_rule(
@@ -182,8 +179,7 @@ def _record(pair: RulePair, decision: Decision) -> AgainstRuleRecord:
     favours = decision.favours if decision.decided else 0
     return AgainstRuleRecord(
         model=row.a,
-        rule=pair.rule,
-        answer=pair.answer,
+        **pair.rule,
         **pair.comparison.quantity.fields,
         value=pair.value,
         difference=row.difference,

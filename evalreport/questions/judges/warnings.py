@@ -11,16 +11,13 @@ from evalreport.options import Options
 from evalreport.questions.judges.estimates import OUTCOME, Fields
 from evalreport.questions.judges.records import JudgeEstimateRecord, JudgeLists
 from evalreport.samplings.judged import PPI
-from evalreport.schema.warnings import WarningRecord, warning
+from evalreport.schema.warnings import FEW_CLUSTERS, WarningRecord, warning
 from evalreport.warnings.checks import check, looked_for
 from evalreport.warnings.needs import NEEDS
 
 looked_for("gold_not_random", needs=("judges",))
 NEEDS["judges"] = lambda judges: bool(judges.gold_sampling)
 NEEDS["judge_bias"] = lambda judges: bool(judges.judge_bias)
-
-FEW_CLUSTERS = 10
-"""With judged answers in fewer clusters the error of an estimate is known from too few of them."""
 
 FEW_DISAGREEMENTS = 5
 """With fewer answers on which judge and people differ, the error of an estimate rests on hardly anything."""

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.calibration.limits import rising_root
-from evalreport.intervals.at_rates import mover
-from evalreport.intervals.proportions import wilson_limits
+from evalreport.intervals.proportions import mover, wilson_limits
 from evalreport.questions.slices.group_spread import Shares
 from evalreport.questions.slices.limits import Successes, fisher
 from evalreport.questions.slices.records import IN_HEADINGS, LEAST_TRIALS, GroupRatioRecord, stand_in_order
@@ -35,7 +34,7 @@ def ratio_limits(x: Limited | None, y: Limited | None) -> tuple[float, float | N
     """
     if x is None or y is None or y[0] <= 0:
         return None
-    low, high = not_ruled_out(lambda k, side: mover(x, k, y, 0.0)[side])
+    low, high = not_ruled_out(lambda k, side: mover(x, y, 0.0, k)[side])
     return low or 0.0, high
 
 

@@ -238,7 +238,7 @@ def _scores(view: View) -> list[Figure]:
 def _reliability(view: View) -> Figure:
     drawn = [view.model(m.model) for m in reliable(view.results)]
     if view.results.positive is None:
-        predicted, observed = _means(view, drawn[0], None)
+        predicted, observed = _means(view, drawn[0])
         title = say("finding.confidence", model=drawn[0].name, right=observed, said=predicted)
         about = say("evidence.confidence")
     else:
@@ -252,9 +252,9 @@ def _reliability(view: View) -> Figure:
     return _figure(view, "reliability", title, reliability, caption, about=say("curves.reliability_title"))
 
 
-def _means(view: View, model: Model, label: str | None) -> tuple[float, float]:
+def _means(view: View, model: Model) -> tuple[float, float]:
     """Return the mean predicted probability and the observed frequency, from the bins of a reliability diagram."""
-    curve = curve_of(view.results, model.id, "reliability", label)
+    curve = curve_of(view.results, model.id, "reliability", None)
     assert curve is not None
     assert curve.count
     predicted, observed = (float(np.average(values, weights=curve.count)) for values in (curve.x, curve.y))
@@ -263,7 +263,7 @@ def _means(view: View, model: Model, label: str | None) -> tuple[float, float]:
 
 def _calibration_title(view: View, drawn: list[Model]) -> str:
     """Compare the mean probability of the first model with the share of events."""
-    predicted, observed = _means(view, drawn[0], None)
+    predicted, observed = _means(view, drawn[0])
     return say("finding.mean_probability", model=drawn[0].name, predicted=predicted, observed=observed,
                label=shorten(visible(str(view.results.positive)), LONGEST))  # fmt: skip
 

@@ -152,7 +152,7 @@ def decided_both_ways(first: Scored, second: Scored) -> bool:
 
 def recalls_at(y: Floats, score: Floats, rates: Sequence[float]) -> Floats:
     """Return the recall at the last threshold whose false positive rate is within each rate."""
-    tp, fp = cumulative_groups(score, y, np.ones(len(y)))
+    tp, fp = cumulative_groups(score, y)
     return np.asarray(tp[np.searchsorted(fp, np.array(rates) * fp[-1] + 1e-9, side="right") - 1] / tp[-1])
 
 

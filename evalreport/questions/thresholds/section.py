@@ -35,8 +35,8 @@ class Thresholds:
     note: str
     every: Table
     every_note: str
-    curves: tuple[str, ...]
-    changes: tuple[str, ...]
+    lists: tuple[tuple[str, tuple[str, ...]], ...]
+    """Titles with sentences."""
 
 
 def describe(view: View) -> Thresholds | None:
@@ -72,8 +72,14 @@ def describe(view: View) -> Thresholds | None:
             say("evidence.every_threshold"), listed, every, look="metrics", first=say("thresholds.chosen_by")
         ),
         every_note=f"{say('thresholds.best_note', level=numbers.percent(view.confidence))} {more}".strip(),
-        curves=_first([text_of(view, r.text) for r in view.results.dominance]),
-        changes=_first([text_of(view, r.text) for r in view.results.threshold_changes]),
+        lists=tuple(
+            (say(title), _first([text_of(view, record.text) for record in records]))
+            for title, records in (
+                ("thresholds.who_is_above", view.results.dominance),
+                ("thresholds.another", view.results.threshold_changes),
+            )
+            if records
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evalreport.extensions import file_of_room
+from evalreport.extensions import InRoom
 from evalreport.plots.pictures import Figure
 from evalreport.report.sections import (
     audit,
@@ -65,20 +65,6 @@ class Described:
     short: str
     content: Any
     appendix: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class InRoom:
-    """The function of a file of a room that describes a section; the file is read when it is called."""
-
-    room: str
-    file: str = "section"
-    function: str = "describe"
-
-    def __call__(self, view: View) -> object:
-        """Describe the section."""
-        described: object = getattr(file_of_room(self.room, self.file), self.function)(view)
-        return described
 
 
 SECTIONS = (

@@ -27,20 +27,12 @@ MOST_CHANGES, LONGEST = 40, 60
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
-    """All warnings of one code, which change no reading of the verdict."""
-
-    code: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Cautions:
     """Properties found in the files, findings with lines to fill in, and warnings that are for information."""
 
     found: tuple[tuple[str, str, str], ...]
     findings: Table | None
-    warnings: tuple[Warned, ...]
+    warnings: tuple[tuple[str, str], ...]
     all_cautions: int
     checked: str = ""
     checks: Table | None = None
@@ -181,10 +173,8 @@ def _about(view: View, about: Sequence[str], state: str) -> str:
     return ", ".join(names[:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")
 
 
-def _warnings(view: View) -> tuple[Warned, ...]:
-    """Join the warnings that are for information, those of each code."""
+def _warnings(view: View) -> tuple[tuple[str, str], ...]:
+    """Return the heads and texts of the warnings that are for information, one of each code."""
     informing = [w for w in view.results.warnings if w.level == "info" and w.code not in SAID_ELSEWHERE]
     records = one_of_a_code(informing, lambda warning: text_of(view, warning.text))
-    return tuple(
-        Warned(named("caution_head", w.code, w.code.replace("_", " ")), str(w.text)) for w in records
-    )
+    return tuple((named("caution_head", w.code, w.code.replace("_", " ")), str(w.text)) for w in records)

@@ -13,14 +13,12 @@ from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.view import View, key_of, text_of
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import true_counts
+from evalreport.schema.warnings import FEW_CLUSTERS, FEW_OF_A_CLASS, FEW_RESAMPLES
 from evalreport.texts import coded, joined, named, say
 from evalreport.texts.labels import sentence_start
 
 ABOUT_NO_ASSUMPTION = frozenset({"caution.exploratory", "caution.beyond_margin"})
 FEW_DISCORDANT = 25
-FEW_OF_A_CLASS = 30
-FEW_RESAMPLES = 1000
-FEW_CLUSTERS = 10
 
 
 @dataclass(frozen=True, slots=True)
