@@ -30,6 +30,8 @@ ROUNDED = (21, 101)
 """Values of probabilities that are rounded to multiples of 0.05 and of 0.01."""
 FAR = (2.3, 3.5, 5.0)
 """Separations where probabilities are rounded: average precision up to 0.9998."""
+HEAVY, DEGREES = "heavy tails", 4
+"""Scores by Student's t with so many degrees of freedom."""
 LEVEL = 0.95
 VALUE = 0.6
 """Average precision of the first model whose scores have no ties."""
@@ -91,6 +93,10 @@ def populations() -> Iterator[Population]:
                 *((0.95, first), (0.99, first)),
             ):
                 yield Population(0, "", first, second, correlation, prevalence, n)
+    for n in (100, 300):
+        for prevalence in (0.2, 0.3):
+            for first, second in ((2.5, 2.5), (3.5, 3.0)):
+                yield Population(0, HEAVY, first, second, 0.5, prevalence, n)
 
 
 # --- true values ----------------------------------------------------------------------------------------------------
@@ -101,10 +107,11 @@ def separation_of(value: float, prevalence: float) -> float:
     return float(optimize.brentq(lambda d: precision_area(d, prevalence) - value, 0, 6))
 
 
-def precision_area(separation: float, prevalence: float) -> float:
+def precision_area(separation: float, prevalence: float, shape: str = "") -> float:
     """Return the area under the precision-recall curve without ties, by trapezoids of a fine grid."""
-    threshold = np.linspace(10, -9, 100_001)
-    hits, wrong = stats.norm.sf(threshold - separation), stats.norm.sf(threshold)
+    law, most = (stats.t(DEGREES), 60) if shape == HEAVY else (stats.norm, 10)
+    threshold = np.linspace(most, 1 - most, 200_001)
+    hits, wrong = law.sf(threshold - separation), law.sf(threshold)
     precision = prevalence * hits / (prevalence * hits + (1 - prevalence) * wrong)
     return float(np.trapezoid(precision, hits))
 
@@ -112,7 +119,7 @@ def precision_area(separation: float, prevalence: float) -> float:
 def true_value(population: Population, metric: str, separation: float) -> float:
     """Return a model's true value."""
     if not population.levels:
-        return precision_area(separation, population.prevalence)
+        return precision_area(separation, population.prevalence, population.shape)
     ends = np.concatenate([[-np.inf], population.cuts, [np.inf]])
     positives, negatives = (np.diff(stats.norm.cdf(ends - mean))[None, ::-1] for mean in (separation, 0.0))
     share = population.prevalence
@@ -325,6 +332,10 @@ def drawn_scores(
     positive = generator.random((sets, population.n)) < population.prevalence
     first, other = generator.normal(size=(2, sets, population.n))
     second = population.correlation * first + np.sqrt(1 - population.correlation**2) * other
+    if population.shape == HEAVY:
+        first, second = np.array([first, second]) * np.sqrt(
+            DEGREES / generator.chisquare(DEGREES, size=first.shape)
+        )
     first += population.first * positive
     second += population.second * positive
     both = (positive.sum(axis=1) >= 2) & ((~positive).sum(axis=1) >= 2)
@@ -350,7 +361,7 @@ def limits_of_scores(metric: str, positive: Mask, scores: tuple[Floats, Floats])
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield how often limits hold and, of equal models, how often they leave 0 out; with 99 % limits."""
     for place, population in enumerate(populations()):
-        if run.only not in f"{population.levels} levels":
+        if run.only not in f"{population.levels} levels {population.shape}":
             continue
         metrics = tuple(FUNCTIONS) if population.levels else ("average_precision", "pr_auc")
         limits: dict[str, list[tuple[Limits, Limits]]] = {metric: [] for metric in metrics}
@@ -399,7 +410,7 @@ def by_levels() -> tables.Rows:
     """Return by kind, metric and number of levels how often limits hold in the cells, and where least."""
     cells: dict[tuple[str, str, str], list[tables.Row]] = {}
     for row in tables.read(tables.DOCS / "curve-areas.csv"):
-        levels = "none shared" if row["levels"] == "0" else row["levels"]
+        levels = " ".join(("none shared", row["shape"])).strip() if row["levels"] == "0" else row["levels"]
         cells.setdefault((row["kind"], row["metric"], levels), []).append(row)
     found = []
     for (kind, metric, levels), rows_of in cells.items():
