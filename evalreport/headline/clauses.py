@@ -25,6 +25,7 @@ HALF = 0.5
 """A single example that makes more than this share of a model's squared error is named."""
 LEAST_MISSED = 5
 """A class of fewer examples that a model never names is no clause."""
+CLASSES = ("binary", "multiclass")
 BESIDE: Mapping[str, tuple[str, ...]] = {
     "binary": ("accuracy", "roc_auc", "balanced_accuracy", "log_loss"),
     "multiclass": ("accuracy", "balanced_accuracy", "log_loss"),
@@ -179,7 +180,7 @@ def _slices(facts: Facts, first: str, second: str) -> list[ComparisonRecord]:
 def _slice_turns(facts: Facts, first: str, second: str) -> Message | None:
     primary = facts.primary
     assert primary is not None
-    sign, rows = facts.sign(primary), _slices(facts, first, second)
+    sign, rows, loss = facts.sign(primary), _slices(facts, first, second), facts.loss(primary)
     turned = []
     for row in rows:
         assert row.difference is not None
@@ -215,7 +216,7 @@ def _slice_turns(facts: Facts, first: str, second: str) -> Message | None:
             for p in places
         )
         return Message(
-            "headline.slices_turn",
+            f"headline.slices_turn{loss}",
             model=facts.name(first),
             column=visible(place.column),
             n=len(places),
@@ -223,10 +224,12 @@ def _slice_turns(facts: Facts, first: str, second: str) -> Message | None:
         )
     known = {"model": facts.name(first), "place": f"{visible(place.column)} {visible(place.value)}"}
     if (first, place.value) not in values or (second, place.value) not in values:
-        return Message("headline.slice_turns_by", by=Message("headline.value", value=-by, half=None), **known)
+        return Message(
+            f"headline.slice_turns_by{loss}", by=Message("headline.value", value=-by, half=None), **known
+        )
     a, b = (Message("headline.value", value=values[m, place.value].value, half=None) for m in (first, second))
     n = values[first, place.value].n
-    return Message("headline.slice_turns", a=a, b=b, other=facts.name(second), n=n, **known)
+    return Message(f"headline.slice_turns{loss}", a=a, b=b, other=facts.name(second), n=n, **known)
 
 
 def _slice_alone(facts: Facts, first: str, second: str) -> Message | None:
@@ -410,6 +413,25 @@ def _same_ranking(facts: Facts, lead: Lead) -> Message | None:
     if row is None or row.difference != 0 or not same_loss:
         return None
     return Message("headline.same_ranking", first=facts.name(lead.first), second=facts.name(lead.second))
+
+
+def two_alike(facts: Facts, lead: Lead) -> Message | None:
+    """Say that two models which are not told apart give the same answers, where others do not."""
+    first, second = lead.first, lead.second
+    if lead.code == "ahead" and facts.ranked[1:]:
+        first, second = facts.ranked[:2]
+    if lead.code not in ("ahead", "undecided") or first is None or second is None:
+        return None
+    if facts.results.task not in CLASSES:
+        return None
+    pair = {first, second}
+    shared = [r for r in facts.results.agreement if {r.a, r.b} == pair]
+    compared = [r for r in facts.results.comparisons if r.slice is None and {r.a, r.b} == pair]
+    if not shared or any(r.only_a or r.only_b for r in shared):
+        return None
+    if any(r.difference not in (None, 0.0) for r in compared):
+        return None
+    return Message("headline.two_alike", first=facts.name(first), second=facts.name(second))
 
 
 def opposite_attempts(facts: Facts, lead: Lead) -> Message | None:

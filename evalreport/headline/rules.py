@@ -27,6 +27,7 @@ from evalreport.headline.clauses import (
     opposite_attempts,
     otherwise,
     turns_round,
+    two_alike,
 )
 from evalreport.headline.degenerate import all_wrong, blocked, one_answer, reversed_scores, same_answers
 from evalreport.headline.facts import Facts, Limited, amount, at_shares, mentions, number_of
@@ -586,6 +587,7 @@ def _new_and_behind(facts: Facts) -> Message | None:
 _clause_of = partial(InRoom, file="clause", function="clause")
 CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     left_out,
+    two_alike,
     _clause_of("looks"),
     asked,
     _clause_of("costs"),

@@ -15,6 +15,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     AtThreshold,
     EffectiveProportion,
+    EqualErrors,
     PairedLabels,
     PairedProportion,
     Proportion,
@@ -376,12 +377,54 @@ def newcombe_independent(difference: Difference, level: float) -> Bounds:
 
 @interval(
     "Wilson at the threshold",
-    of=AtThreshold,
+    of=(AtThreshold, EqualErrors),
     needs=ROWS_ALIKE,
-    source="Wilson (1927), J Am Stat Assoc 22:209; trials by the delta method",
+    source="Wilson (1927), J Am Stat Assoc 22:209; trials by the delta method; equal errors: score test of both rates,"
+    " profiled over the threshold, our own (docs/at-cuts.csv)",
 )
 def threshold_wilson(estimate: Estimate, level: float) -> Bounds:
-    """Wilson's interval of a share at a threshold of the ranking, with as many trials as its variance shows."""
+    """Wilson's interval of a share at a threshold of the ranking, with as many trials as its variance shows.
+
+    Of the equal error rate: every rate that agrees, at some threshold, with both error rates there.
+    """
+    if isinstance(estimate.evidence, EqualErrors):
+        return Bounds(*equal_error_limits(estimate.evidence, estimate.value, level))
     evidence = evidence_of(estimate, AtThreshold)
     low, high = wilson_limits(estimate.value / evidence.scale * evidence.trials, evidence.trials, level)
     return Bounds(low * evidence.scale, high * evidence.scale)
+
+
+PLACES = 1_001
+"""Thresholds between the corners of a ROC curve that are tried beside them: few where scores are tied."""
+
+
+def equal_error_limits(errors: EqualErrors, value: float, level: float) -> tuple[float, float]:
+    """Return the least and the largest e with P (FNR - e)^2 + N (FPR - e)^2 <= z^2 e (1 - e) at some threshold.
+
+    At the threshold where both error rates are e, the left side over e (1 - e) is the score statistic of two binomial
+    counts; the least over all thresholds leaves one degree of freedom. No density is estimated, and with one class
+    far larger than the other it is Wilson's interval of the rarer class's error rate.
+
+    Examples
+    --------
+    Ten positives before twenty negatives, where Wilson's interval of 0 / 10 ends at the same limit:
+
+    >>> errors = EqualErrors(np.array([0.0, 10.0, 10.0]), np.array([0.0, 0.0, 20.0]))
+    >>> [round(limit, 4) for limit in equal_error_limits(errors, 0.0, 0.95)]
+    [0.0, 0.2775]
+    """
+    positives, negatives = errors.found[-1], errors.wrong[-1]
+    above = errors.found + errors.wrong
+    places = np.union1d(above, np.linspace(0.0, above[-1], PLACES))
+    missed = 1 - np.interp(places, above, errors.found) / positives
+    alarms = np.interp(places, above, errors.wrong) / negatives
+    z2 = quantile(level) ** 2
+    # A e^2 - 2 B e + C <= 0.
+    a = positives + negatives + z2
+    b = positives * missed + negatives * alarms + z2 / 2
+    c = positives * missed**2 + negatives * alarms**2
+    roots = b**2 - a * c
+    agree = roots >= 0
+    half = np.sqrt(roots[agree]) / a
+    low, high = b[agree] / a - half, b[agree] / a + half
+    return max(0.0, float(low.min(initial=value))), min(1.0, float(high.max(initial=value)))

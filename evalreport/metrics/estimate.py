@@ -10,6 +10,7 @@ import numpy as np
 
 from evalreport.metrics.evidence import (
     EffectiveProportion,
+    EqualErrors,
     Evidence,
     OverDatasets,
     PairedRanking,
@@ -258,7 +259,7 @@ class Estimate(Sampled):
         """Examples of the rarest class in the truth, for metrics of all rows that have classes."""
         return (
             self.evidence.rarest
-            if isinstance(self.evidence, Proportion | Ranking | RankedClasses | Rows)
+            if isinstance(self.evidence, Proportion | Ranking | RankedClasses | Rows | EqualErrors)
             else None
         )
 

@@ -236,8 +236,21 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class EqualErrors:
+    """The corners of a ROC curve: positives and negatives at or above each threshold, (g + 1,) each, from (0, 0)."""
+
+    found: Floats
+    wrong: Floats
+
+    @property
+    def rarest(self) -> float:
+        """Examples of the rarer class."""
+        return float(min(self.found[-1], self.wrong[-1]))
+
+
+@dataclass(frozen=True, slots=True)
 class AtThreshold:
-    """A share of examples at the threshold that a ranking sets, of many examples.
+    """A share of examples at the threshold that a ranking sets.
 
     Attributes
     ----------
@@ -494,6 +507,7 @@ OfValue = (
     | Risks
     | Scores
     | AtThreshold
+    | EqualErrors
     | AtChosen
     | Median
     | SumsByUnit

@@ -253,8 +253,8 @@ class RowWise:
         Whether it is a function of the order of the scores.
     proportion
         Maps the state and weights to (successes, trials) where the value is a binomial proportion.
-    of_many
-        Maps the state to the evidence of its closed limits, of many examples that weigh the same.
+    closed
+        Maps the state to the evidence of its closed limits, where examples are drawn one by one.
     why_undefined
         Maps the state to the reason, where there is more than one.
     of_risks
@@ -274,7 +274,7 @@ class RowWise:
     averages: tuple[Average, ...] = ()
     by_ranks: bool = False
     proportion: Function | None = None
-    of_many: Function | None = None
+    closed: Function | None = None
     why_undefined: Function | None = None
     of_risks: bool = False
     scored: Function | None = None

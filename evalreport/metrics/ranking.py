@@ -12,7 +12,7 @@ import numpy as np
 from evalreport.engine.counts import CumulativeWeights, Steps
 from evalreport.engine.distributions import Array, parts_of, ratio
 from evalreport.engine.ranks import Areas, ClassRanks, RankedWeights, by_class, class_ranks, placements
-from evalreport.metrics.evidence import AtThreshold
+from evalreport.metrics.evidence import AtThreshold, EqualErrors
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function
 from evalreport.metrics.registry import Decorator, Fields, affine, ranking, rows
 from evalreport.metrics.views import ModelView
@@ -407,14 +407,9 @@ def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
     return _decorate
 
 
-def _at_equal_errors(state: Steps) -> AtThreshold:
-    """Delta method: with densities f1, f0 of both classes at the threshold, e = (f0 FNR + f1 FPR) / (f0 + f1)."""
+def _both_errors(state: Steps) -> EqualErrors:
     cumulative = state.cumulative(np.ones((1, len(state.order.rows))))
-    positives, negatives = float(cumulative.found[-1, 0]), float(cumulative.wrong[-1, 0])
-    value = float(eer(cumulative)[0])
-    near, far = _near(cumulative, (1 - value) * positives + value * negatives)
-    f1, f0 = near / positives, far / negatives
-    return AtThreshold((f0 + f1) ** 2 / (f0**2 / positives + f1**2 / negatives))
+    return EqualErrors(*(np.append(0.0, sums[:, 0]) for sums in (cumulative.found, cumulative.wrong)))
 
 
 def _near(cumulative: CumulativeWeights, called: float) -> tuple[float, float]:
@@ -431,7 +426,7 @@ def _near(cumulative: CumulativeWeights, called: float) -> tuple[float, float]:
 @_at_corners(
     "Equal error rate",
     "FPR where the ROC polygon meets FPR = 1 - TPR",
-    of_many=_at_equal_errors,
+    closed=_both_errors,
     greater_is_better=False,
     undefined=Message("undefined.one_class"),
     least_of_a_class=20,
@@ -564,7 +559,7 @@ def _positives(state: Steps) -> float:
 @_at_corners(
     "Recall at 10",
     "positives among the 10 highest scores / positives",
-    of_many=lambda state: AtThreshold(FIRST, FIRST / _positives(state)),
+    closed=lambda state: AtThreshold(FIRST, FIRST / _positives(state)),
     undefined=Message("undefined.recall_at_10"),
     extensive=True,
 )
@@ -580,7 +575,7 @@ def recall_at_10(cumulative: CumulativeWeights) -> Floats:
 @_at_corners(
     "F1 at 10",
     "2 * positives among the 10 highest scores / (10 + positives)",
-    of_many=lambda state: AtThreshold(FIRST, 2 * FIRST / (FIRST + _positives(state))),
+    closed=lambda state: AtThreshold(FIRST, 2 * FIRST / (FIRST + _positives(state))),
     undefined=Message("undefined.few_examples"),
     extensive=True,
 )
@@ -602,18 +597,20 @@ def _at_as_many_as_positives(state: Steps) -> AtThreshold:
     cumulative = state.cumulative(np.ones((1, len(state.order.rows))))
     p, n = float(cumulative.found[-1, 0]), float(cumulative.wrong[-1, 0])
     value = float(r_precision(cumulative)[0])
+    if not 0 < value < 1:
+        return AtThreshold(p)
     near, far = _near(cumulative, p)
     share, wrong = near / (near + far), p * (1 - value) / n
     variance = (1 - share) ** 2 * value * (1 - value) / p
     variance += share**2 * (1 - value) * (1 - wrong) / p
     variance += share**2 * (1 + wrong - value) ** 2 * n / (p * (n + p))
-    return AtThreshold(value * (1 - value) / variance if 0 < value < 1 else p)
+    return AtThreshold(value * (1 - value) / variance)
 
 
 @_at_corners(
     "R-precision",
     "positives among the P highest scores / P, P = number of positives",
-    of_many=_at_as_many_as_positives,
+    closed=_at_as_many_as_positives,
     undefined=Message("undefined.no_positive"),
 )
 def r_precision(cumulative: CumulativeWeights) -> Floats:

@@ -143,7 +143,7 @@ def _sorted_errors(view: ModelView) -> Sorted:
     "Median absolute error",
     "median |prediction - truth|",
     prepare=_sorted_errors,
-    of_many=lambda state: Median(state.values),
+    closed=lambda state: Median(state.values),
     range=INFINITE,
     greater_is_better=False,
     smooth=False,

@@ -42,12 +42,9 @@ TOO_LARGE = Message("undefined.too_large")
 
 
 def row_estimates(
-    predictions: Predictions, data: RowData, quantities: Sequence[Quantity], *, in_groups: bool = False
+    predictions: Predictions, data: RowData, quantities: Sequence[Quantity]
 ) -> dict[Key, Estimate]:
-    """Estimate the quantities of the families ``moments``, ``ranking`` and ``rows``, without replicates.
-
-    ``in_groups``: groups of many rows are resampled, so what has no influence values needs closed limits.
-    """
+    """Estimate the quantities of the families ``moments``, ``ranking`` and ``rows``, without replicates."""
     ranked = [q for q in quantities if isinstance(definition(q).computation, Ranks)]
     estimates: dict[Key, Estimate] = {}
     rare = rarest(predictions)
@@ -62,7 +59,7 @@ def row_estimates(
         return _of_ranks(predictions, data, name, ranked, rare)
 
     def of_rows(key: Key) -> dict[Key, Estimate]:
-        return {key: _of_rows(predictions, data, key, weights, rare, in_groups=in_groups)}
+        return {key: _of_rows(predictions, data, key, weights, rare)}
 
     # The longest first, and metric by metric: two threads would otherwise compute the shared parts of a model twice.
     states = sorted(data.states, key=lambda key: key[1].spelled)
@@ -220,13 +217,7 @@ def _rows_of(parts: Parts) -> Sequence[Indices | slice]:
 
 
 def _of_rows(
-    predictions: Predictions,
-    data: RowData,
-    key: Key,
-    weights: Sequence[Floats],
-    rare: float | None,
-    *,
-    in_groups: bool,
+    predictions: Predictions, data: RowData, key: Key, weights: Sequence[Floats], rare: float | None
 ) -> Estimate:
     metric, states = definition(key[1]), data.states[key]
     computation = metric.computation
@@ -262,8 +253,11 @@ def _of_rows(
     if computation.proportion is not None and data.units.plain and len(states) == 1:
         successes, trials = computation.proportion(states[0], data.units.base[None, :])
         evidence = Proportion(float(successes), float(trials), rarest=rare)
-    if in_groups and computation.of_many is not None and data.units.plain:
-        evidence = computation.of_many(states[0])
+    one_by_one = (
+        data.units.plain and data.units.strata is None and {"one_task", "any_order"} <= data.units.meets
+    )
+    if computation.closed is not None and one_by_one and len(states) == 1:
+        evidence = computation.closed(states[0])
     return _estimate(predictions, data, key, value, slopes, evidence)
 
 

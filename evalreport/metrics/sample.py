@@ -160,7 +160,7 @@ def estimate_all(
     by_row = [q for q in quantities if q not in single]
     rows = prepare_rows(predictions, by_row, units, layout)
     in_groups = drawn_in_groups(rows, rarest(predictions), len(predictions.classes))
-    by_rows = row_estimates(predictions, rows, by_row, in_groups=in_groups)
+    by_rows = row_estimates(predictions, rows, by_row)
     drawn = {key for key, e in by_rows.items() if e.metric.inference.resampled and resampled(e)}
     found |= with_replicates(
         rows, by_rows, drawn, n_resamples=n_resamples, seed=seed, in_groups=in_groups, of_rows=of_rows

@@ -84,6 +84,7 @@ MEASURED: Mapping[str, tuple[str, ...]] = {
         "pr_auc_logit", "partial_auc_wilson", "hall_tail", "t_or_hall", "t_or_hall_df", "weighted_logit",
     ),
     "docs/class-areas.csv": ("classes_t", "classes_logit"),
+    "docs/at-cuts.csv": ("threshold_wilson",),
     "docs/curves.md": (
         "at_fpr_scan", "at_fpr_mover", "at_recall_scan", "at_rate_scan", "at_rate_mover", "rechosen",
     ),

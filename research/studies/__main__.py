@@ -70,6 +70,9 @@ STUDIES: Mapping[str, Table] = {
     "few-clusters": Table(
         "few_clusters", "few-clusters.csv", ("metric", "clusters", "size", "correlation", "truth"), 8000, 41907
     ),
+    "at-cuts": Table(
+        "at_cuts", "at-cuts.csv", ("metric", "interval", "n", "positives", "shift", "spread"), 2000, 41129
+    ),
     "class-areas": Table(
         "class_areas", "class-areas.csv", ("kind", "metric", "classes", "rarest", "shift", "correlation"), 400, 50616
     ),

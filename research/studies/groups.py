@@ -2,9 +2,8 @@
 
 Both ways resample the same data sets, 2,000 times each, and the limits of both are compared set by set. The expected
 coverage of limits at ``value + a SE`` and ``value + b SE`` is the chance that a normal value has the truth between
-them, so few sets tell two ways apart. Of metrics without influence values the closed limits above 10,000 rows are
-counted against the truth, which is the mean of 200 sets. Writes `docs/groups.csv`; with a name only the designs of that
-name are measured anew, with today's seed, and the other rows are kept.
+them, so few sets tell two ways apart. Writes `docs/groups.csv`; with a name only the designs of that name are measured
+anew, with today's seed, and the other rows are kept.
 """
 
 from __future__ import annotations
@@ -29,10 +28,9 @@ from evalreport.options import Options
 from evalreport.samplings import sampling_by
 from evalreport.schema.metrics import Interval
 
-SEED, RESAMPLES, LEVEL, TRUTH_SETS = 20261129, 2_000, 0.95, 200
+SEED, RESAMPLES, LEVEL = 20261129, 2_000, 0.95
 METHODS = ("bootstrap_percentile", "bootstrap_bca")
 BINARY, REGRESSION = ("roc_auc", "average_precision", "log_loss"), ("rmse",)
-AT_CUTS = {"eer": "threshold_wilson", "r_precision": "threshold_wilson", "medae": "order_statistics"}
 FIELDS = ("design", "n", "seed", "sets", "metric", "of", "method", "groups", "rows", "difference", "error")
 
 
@@ -118,28 +116,6 @@ def _expected(interval: Interval, value: float, error: float) -> float:
     return float(ndtr((value - interval.low) / error) - ndtr((value - interval.high) / error))
 
 
-def closed(design: Design) -> Iterator[dict[str, object]]:
-    """Yield by metric without influence values how often its closed limits hold the truth."""
-    names = [n for n in AT_CUTS if (n == "medae") == (design.positives is None)]
-    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in names}
-    for seed in range(TRUTH_SETS):
-        sample = sample_of(design, seed, names, 0, rows=False)
-        for name in names:
-            estimate = sample.estimates["a", Quantity(name)]
-            interval = limits(estimate, AT_CUTS[name], LEVEL)
-            # With fewer than 50 positives the rows are drawn.
-            if interval.low is not None and interval.high is not None:
-                found[name].append((estimate.value, interval.low, interval.high))
-    for name, rows in found.items():
-        value, low, high = np.array(rows).T
-        held = float(((low <= value.mean()) & (value.mean() <= high)).mean())
-        yield {
-            "design": design.name, "n": design.n, "seed": SEED, "sets": len(rows), "metric": name, "of": "value",
-            "method": AT_CUTS[name], "groups": round(held, 4), "rows": "", "difference": "",
-            "error": round((held * (1 - held) / len(rows)) ** 0.5, 4),
-        }  # fmt: skip
-
-
 def main() -> None:
     """Run all designs and write the table."""
     # Groups in every cell, to see where they are good enough.
@@ -156,7 +132,7 @@ def main() -> None:
             if name not in ("", design.name):
                 continue
             of_design = max(sets * 12_000 // design.n, 4)
-            for row in (*compared(design, of_design), *closed(design)):
+            for row in compared(design, of_design):
                 table.writerow(row)
                 file.flush()
 

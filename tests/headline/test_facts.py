@@ -154,3 +154,25 @@ def test_rows_left_out_and_answers_counted_as_wrong_are_both_said() -> None:
         "; 400 of 1,200 examples are left out, for not every model has them; "
         "b left 20 of 800 empty, which counts as wrong."
     )
+
+
+@pytest.mark.parametrize("baseline", [None, "prod"])
+def test_two_of_three_models_with_the_same_answers_are_said_to_have_them(baseline: str | None) -> None:
+    """Nothing can show which of two copies is better, however many examples there are."""
+    models = {"cand": labels(170), "prod": labels(170), "other": labels(120, shift=3)}
+    results = er.evaluate(
+        models, truth=TRUTH, positive="1", metrics=("accuracy",), baseline=baseline, resamples=20
+    )
+    assert results.headline is not None
+    assert str(results.headline.text).endswith("; cand and prod give the same answers.")
+
+
+def test_of_a_loss_no_model_is_behind_in_a_slice() -> None:
+    """The new one errs by 3 in slice a and by 9 in b, the old one by 5: over all new is higher, in a old."""
+    rng = np.random.default_rng(2)
+    truth, group = rng.normal(100, 20, 800), np.where(np.arange(800) < 400, "a", "b")
+    errors = {"old": 5 * rng.normal(size=800), "new": np.where(group == "a", 3, 9) * rng.normal(size=800)}
+    models = {name: {"y_pred": truth + e, "g": group} for name, e in errors.items()}
+    results = er.evaluate(models, truth=truth, baseline="old", slices=["g"], metrics=("rmse",), resamples=20)
+    assert results.headline is not None
+    assert "; old is higher in g a: " in str(results.headline.text)

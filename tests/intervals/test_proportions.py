@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import evalreport as er
 from evalreport.intervals import limits
+from evalreport.intervals.proportions import equal_error_limits, wilson_limits
+from evalreport.metrics.evidence import EqualErrors
 from research.studies.enumeration import (
     paired_estimate,
     paired_limits,
@@ -108,3 +111,61 @@ def test_no_disagreement_leaves_a_width() -> None:
     one = limits(paired_estimate(25, 0, 0, 5), "tango", 0.95)
     ratio = stats.norm.ppf(0.975) ** 2 / 30
     assert (one.low, one.high) == pytest.approx((-ratio / (1 + ratio), ratio / (1 + ratio)), abs=1e-9)
+
+
+def _corners(score: np.ndarray, positive: np.ndarray) -> EqualErrors:
+    """Return the corners of a ROC curve, as a loop over thresholds finds them."""
+    cuts = [np.inf, *sorted(set(score), reverse=True)]
+    found, wrong = ([float((score[kind] >= cut).sum()) for cut in cuts] for kind in (positive, ~positive))
+    return EqualErrors(np.array(found), np.array(wrong))
+
+
+@pytest.mark.parametrize("n, positives, levels", [(40, 12, 0), (60, 5, 0), (50, 20, 4)])
+def test_limits_of_the_equal_error_rate_are_those_of_the_score_test(
+    n: int, positives: int, levels: int
+) -> None:
+    """A rate lies within exactly where some threshold's two error rates agree with it, by trying every one."""
+    random = np.random.default_rng([n, positives])
+    positive = np.arange(n) < positives
+    score = random.normal(size=n) + 1.2 * positive
+    score = np.round(score) if levels else score
+    errors = _corners(score, positive)
+    z2 = stats.norm.ppf(0.975) ** 2
+    # Between two corners examples of one score are called at random, each with the same chance.
+    shares = np.linspace(0, 1, 401)[:, None]
+    found, wrong = (sums[:-1] + shares * np.diff(sums) for sums in (errors.found, errors.wrong))
+    missed, alarms = (1 - found / positives).ravel(), (wrong / (n - positives)).ravel()
+    rates = np.arange(0.0005, 1, 0.001)[:, None]
+    left = positives * (missed - rates) ** 2 + (n - positives) * (alarms - rates) ** 2
+    agree = (left <= z2 * rates * (1 - rates)).any(axis=1)
+    low, high = equal_error_limits(errors, float(rates[agree].mean()), 0.95)
+    assert low == pytest.approx(rates[agree].min(), abs=1.1e-3)
+    assert high == pytest.approx(rates[agree].max(), abs=1.1e-3)
+
+
+def test_beside_very_many_negatives_they_are_the_rarer_class_s() -> None:
+    """With the false alarms known exactly the rate is that of 3 missed among 12 positives, as Wilson has it."""
+    # A quarter of the negatives lies above the nine positives that are found, the others below the three missed.
+    errors = EqualErrors(np.array([0.0, 0.0, 9.0, 9.0, 12.0]), np.array([0.0, 2.5e8, 2.5e8, 1e9, 1e9]))
+    low, high = equal_error_limits(errors, 0.25, 0.95)
+    assert low <= 0.25 <= high
+    # Between the corners the positives' error rate is 3 / 12 at every rate of alarms above a quarter.
+    assert high == pytest.approx(wilson_limits(3, 12, 0.95)[1], abs=1e-3)
+
+
+def test_limits_at_a_cut_lead_at_any_size_and_do_not_hang_on_how_rows_are_given() -> None:
+    """Five positives of forty: equal errors and R-precision have closed limits, of shuffled rows and new labels too."""
+    random = np.random.default_rng(5)
+    true = np.array([1] * 5 + [0] * 35)
+    score = 1 / (1 + np.exp(-np.round(random.normal(size=40) + 1.5 * true, 1)))
+    order = random.permutation(40)
+    plain = {"id": np.arange(40), "y_true": true, "p_1": score}
+    other = {"id": order, "y_true": np.array(["ill", "a well one"])[1 - true][order], "p_ill": score[order]}
+    names = {"metrics": ("eer", "r_precision"), "resamples": 100}
+    results = (er.evaluate({"m": plain}, **names), er.evaluate({"m": other}, positive="ill", **names))
+    for before, after in zip(*(each.metrics for each in results), strict=True):
+        first, again = before.intervals[0], after.intervals[0]
+        assert first.method == "threshold_wilson"
+        assert (first.low, first.high) == pytest.approx((again.low, again.high), rel=1e-9)
+        assert first.low <= before.value <= first.high
+        assert first.high - first.low > 0.2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from pathlib import Path
 
@@ -129,13 +128,12 @@ def test_names_of_populations_are_explained() -> None:
 def test_every_interval_is_measured(rows: list[Row]) -> None:
     """Every registered interval of test sets has rows at the smallest and at the largest size of its designs.
 
-    Those of more than 10,000 examples are in the table of the study of groups, those of sums by unit in docs/kinds.csv.
+    Those at a cut of a ranking are in docs/at-cuts.csv, those of sums by unit in docs/kinds.csv.
     """
     sizes = defaultdict(set)
     for row in rows:
         sizes[row.method].add(row.size)
-    with (DOCS / "groups.csv").open(encoding="utf-8") as file:
-        of_many = {row["method"] for row in csv.DictReader(file)}
+    of_many = {row["interval"] for row in tables.read(DOCS / "at-cuts.csv")}
     of_many |= {"unit_wilson", "unit_log", "unit_plus", "trials_wilson"}  # docs/kinds.csv
     of_clusters = {(row["metric"], int(row["clusters"])) for row in tables.read(DOCS / "few-clusters.csv")}
     assert {("rmse", 3), ("rmse", 10), ("mse", 3), ("mse", 10)} <= of_clusters

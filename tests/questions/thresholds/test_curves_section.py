@@ -44,8 +44,7 @@ def test_the_sections_say_what_the_results_hold():
     )
     cell = found.compared.rows[0].cells[found.compared.headings.index("false alarms \u2264 10 %")]
     assert (cell.value, cell.beside) == (f"{point.tp:,.0f}", f"/ {point.fp:,.0f}")
-    assert len(found.curves) == 1
-    assert len(found.changes) == 2
+    assert [len(sentences) for _, sentences in found.lists] == [1, 2]
     assert [row.model.id for row in sections["gains"].tables[0].rows] == ["proba"]
     labels = evaluated({"m": rows([1, 0, 1, 0], y_pred=["1", "0", "0", "1"])})
     assert not {s.name for s in describe(view_of(labels))} & {"thresholds", "gains"}
