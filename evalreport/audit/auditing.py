@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import Any
 
 from evalreport.analysis import analysed, evaluate, without_figures
 from evalreport.audit.assigned_findings import Assignment, assigned, recorded_assignments
@@ -218,7 +217,7 @@ def _undecided(gate: Gate) -> GateRecord:
 
 
 def audit(
-    source: Any,
+    source: object,
     *,
     options: Options,
     history: History,

@@ -97,6 +97,8 @@ AT_RATE: Fields = {**RANKED, "intervals": ("at_rate_scan",), "source": OVER_COUN
 OVER_THRESHOLDS: Fields = {
     **RANKED,
     "undefined": Message("undefined.one_class"),
+    "intervals": ("at_fpr_scan",),
+    "difference_interval": "at_fpr_mover",
     "source": "profile over the threshold: Claeskens, Jing, Peng and Zhou (2003), Can J Stat 31:173",
 }
 
@@ -112,8 +114,6 @@ def _recall_at_fpr(score: Floats, y: Floats, weight: Floats, at: float) -> float
     "Recall at a false positive rate",
     "recall at the lowest threshold whose FPR is at most X",
     parameter=Parameter("recall", "at_fpr", "Recall at FPR {x}"),
-    intervals=("at_fpr_scan",),
-    difference_interval="at_fpr_mover",
     **OVER_THRESHOLDS,
 )
 def recall_at_fpr(state: Scored, weights: Floats, *, at: float) -> Floats:
@@ -182,8 +182,6 @@ AT_RECALL: Fields = {**OVER_THRESHOLDS, "scored": lambda state: (-state.score, 1
     "Specificity at a recall",
     "specificity at the highest threshold whose recall is at least X",
     parameter=Parameter("specificity", "at_recall", "Specificity at recall {x}", rate=_missed),
-    intervals=("at_fpr_scan",),
-    difference_interval="at_fpr_mover",
     **AT_RECALL,
 )
 def specificity_at_recall(state: Scored, weights: Floats, *, at: float) -> Floats:
@@ -198,9 +196,7 @@ def specificity_at_recall(state: Scored, weights: Floats, *, at: float) -> Float
     "Precision at a recall",
     "precision at the highest threshold whose recall is at least X",
     parameter=Parameter("precision", "at_recall", "Precision at recall {x}", rate=_missed),
-    intervals=("at_recall_scan",),
-    difference_interval="",
-    **AT_RECALL,
+    **{**AT_RECALL, "intervals": ("at_recall_scan",), "difference_interval": ""},
 )
 def precision_at_recall(state: Scored, weights: Floats, *, at: float) -> Floats:
     """Share of right alarms where at least the share X of positives is found; written `precision[at_recall=X]`."""
