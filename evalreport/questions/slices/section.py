@@ -396,11 +396,13 @@ def _note(view: View, family: Sequence[DisparityRecord]) -> str:
     tests = {r.test for r in tested}
     if not tested:
         return f"{say('slices.none_tested')} {say('slices.not_caused')}"
-    if correction == "none":
+    if distinct_tests(family) == 1:
+        adjusted = say("slices.one_test", level=level)
+    elif correction == "none":
         adjusted = say("slices.unadjusted", level=level)
     else:
         by, alpha = named("correction", correction), f"{1 - view.confidence:.4g}"
-        adjusted = say("slices.adjusted", correction=by, alpha=alpha, level=level)
+        adjusted = say("slices.adjusted", correction=by, alpha=alpha)
     how = listed([named("slices.test", name) for name in sorted(tests, key=str) if name is not None])
     metric = in_sentence(view.primary_label)
     texts = [say("slices.tested", n=distinct_tests(family), metric=metric, tests=how, adjusted=adjusted)]
