@@ -148,11 +148,14 @@ def hall_tail(estimate: Estimate, level: float) -> Bounds:
     if evidence.spread is None:
         ends = [from_squares(limit * scale) for limit in (low, high)]
     else:
-        relative = _limits_of_ratio((mean, low, high), squares, evidence.spread, level)
-        if relative is None:
-            return Bounds(None, None, Message("limits.spread_unsure"))
         unit = scale / float(evidence.spread.max())
-        ends = [from_squares(limit * unit) for limit in relative]
+        lowest, highest = _limits_of_ratio((mean, low, high), squares, evidence.spread, level)
+        if highest is None:
+            end, unsure = from_squares(lowest * unit), Message("limits.spread_unsure")
+            if end < estimate.value:
+                return Bounds(end, None, unsure)
+            return Bounds(None, end, unsure)
+        ends = [from_squares(limit * unit) for limit in (lowest, highest)]
     reason = None
     if factor > 1:
         raised = abs(from_squares(factor) / from_squares(1.0) - 1) if evidence.spread is None else factor - 1
@@ -195,17 +198,20 @@ def _limits_of_mean(values: Floats, level: float, *, heavy: bool) -> tuple[float
 
 def _limits_of_ratio(
     of_mean: ValueLimits, squares: Floats, spread: Floats, level: float
-) -> tuple[float, float] | None:
-    """Return limits of the ratio of two means; None where the lower limit of the lower one is not above 0."""
+) -> tuple[float, float | None]:
+    """Return limits of the ratio of two means; no upper one where the lower limit of the lower mean is not above 0."""
     spread = spread / float(spread.max())
     mean = float(spread.mean())
     low, high = _limits_of_mean(spread, level, heavy=False)
-    if low <= 0:
-        return None
     first, second = _logarithms(of_mean), _logarithms((mean, low, high))
     away, far = squares - of_mean[0], spread - mean
     variance = float((away**2).sum()) * float((far**2).sum())
     r = float((away * far).sum()) / math.sqrt(variance) if variance > 0 else 0.0
+    if low <= 0:
+        lowest = (
+            0.0 if first[1] == -math.inf else math.exp(mover(first, (second[0], second[0], second[2]), r)[0])
+        )
+        return lowest, None
     if first[1] == -math.inf:
         highest = mover((first[0], first[0], first[2]), second, r)[1]
         return 0.0, math.exp(highest)
