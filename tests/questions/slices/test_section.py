@@ -184,3 +184,19 @@ def test_the_note_says_what_holds_for_the_family_of_comparisons():
         "Holm-adjusted over all of them at α = 0.05; limits of differences hold for all of them at once"
         in notes[1]
     )
+
+
+def test_the_difference_of_a_loss_is_the_slice_less_the_rest():
+    """The RMSE is 9 in slice r and 1 elsewhere: +8, as the caption and the warning say it, though it is drawn left."""
+    truth, group = np.arange(120.0), ["r"] * 60 + ["s"] * 60
+    errors = np.where(np.arange(120) < 60, 9.0, 1.0) * np.where(np.arange(120) % 2, 1, -1)
+    models = {"m": {"y_pred": truth + errors + np.sin(np.arange(120)), "g": group}}
+    results = evalreport.evaluate(models, truth=truth, slices=["g"], metrics=("rmse",), resamples=20)
+    (record,) = [
+        r for r in results.disparities if (r.slice.value, r.reference, r.metric) == ("r", "rest", "rmse")
+    ]
+    found = section.describe(view_of(results))
+    assert found is not None
+    worst = found.columns[0].table.rows[0]
+    assert record.difference > 7
+    assert str(worst.cells[-1]) == f"+{record.difference:.2f}"
