@@ -258,16 +258,16 @@ def _row(
 def _gap(
     view: View, record: DisparityRecord | None, name: str, scale: Scale, model: Model, *, grey: bool
 ) -> tuple[str, Stroke]:
-    """Draw the difference from the other examples, turned so that right is better."""
+    """Write the slice less the other examples, and draw it, turned so that right is better."""
     if record is None or record.difference is None:
         return numbers.MISSING, stroke(scale, None, title=f"{name}: {numbers.MISSING}")
     sign = 1.0 if view.greater_is_better else -1.0
     limits = sorted(sign * end for end in (record.low, record.high) if end is not None)
     decimals = metric_digits(view, view.primary)
-    text = numbers.number(sign * record.difference + 0.0, decimals, signed=True)
+    text = numbers.number(record.difference + 0.0, decimals, signed=True)
     title, (low, high) = f"{name}: {text}", limits if len(limits) == 2 else (None, None)
     if low is not None:
-        title += f" {numbers.interval(low, high, decimals, signed=True)}"
+        title += f" {numbers.interval(record.low, record.high, decimals, signed=True)}"
     if record.p_adjusted is not None:
         title += f", {numbers.p_phrase(record.p_adjusted)}"
     return text, stroke(scale, sign * record.difference, low, high, title=title, mark=model, grey=grey)
@@ -396,11 +396,13 @@ def _note(view: View, family: Sequence[DisparityRecord]) -> str:
     tests = {r.test for r in tested}
     if not tested:
         return f"{say('slices.none_tested')} {say('slices.not_caused')}"
-    if correction == "none":
+    if distinct_tests(family) == 1:
+        adjusted = say("slices.one_test", level=level)
+    elif correction == "none":
         adjusted = say("slices.unadjusted", level=level)
     else:
         by, alpha = named("correction", correction), f"{1 - view.confidence:.4g}"
-        adjusted = say("slices.adjusted", correction=by, alpha=alpha, level=level)
+        adjusted = say("slices.adjusted", correction=by, alpha=alpha)
     how = listed([named("slices.test", name) for name in sorted(tests, key=str) if name is not None])
     metric = in_sentence(view.primary_label)
     texts = [say("slices.tested", n=distinct_tests(family), metric=metric, tests=how, adjusted=adjusted)]

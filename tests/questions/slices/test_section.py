@@ -165,3 +165,38 @@ def test_forty_slices_and_many_models_are_written(tmp_path: Path):
     results = run(answers(right, site=site), slices=["site"], resamples=20)
     outcome = evalreport.render(results, tmp_path, formats=["html"], detail="full")
     assert not outcome.warnings
+
+
+def test_the_note_says_what_holds_for_the_family_of_comparisons():
+    """One model in two values is one comparison, which needs no adjustment; two models in two values are two."""
+    right = {"a": [0] * 40 + [1] * 80, "b": [1] * 60 + [0] * 60}
+    columns = {"g": ["r"] * 60 + ["s"] * 60}
+    notes = []
+    for models in ({"a": right["a"]}, right):
+        results = run(answers(models, **columns), slices=["g"])
+        found = section.describe(view_of(results))
+        assert found is not None
+        notes.append(found.note)
+    assert "1 comparison of a slice" in notes[0]
+    assert "one needs no adjustment; limits of the difference hold at 95 %" in notes[0]
+    assert "2 comparisons of a slice" in notes[1]
+    assert (
+        "Holm-adjusted over all of them at α = 0.05; limits of differences hold for all of them at once"
+        in notes[1]
+    )
+
+
+def test_the_difference_of_a_loss_is_the_slice_less_the_rest():
+    """The RMSE is 9 in slice r and 1 elsewhere: +8, as the caption and the warning say it, though it is drawn left."""
+    truth, group = np.arange(120.0), ["r"] * 60 + ["s"] * 60
+    errors = np.where(np.arange(120) < 60, 9.0, 1.0) * np.where(np.arange(120) % 2, 1, -1)
+    models = {"m": {"y_pred": truth + errors + np.sin(np.arange(120)), "g": group}}
+    results = evalreport.evaluate(models, truth=truth, slices=["g"], metrics=("rmse",), resamples=20)
+    (record,) = [
+        r for r in results.disparities if (r.slice.value, r.reference, r.metric) == ("r", "rest", "rmse")
+    ]
+    found = section.describe(view_of(results))
+    assert found is not None
+    worst = found.columns[0].table.rows[0]
+    assert record.difference > 7
+    assert str(worst.cells[-1]) == f"+{record.difference:.2f}"
