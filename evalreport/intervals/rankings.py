@@ -76,8 +76,8 @@ _of_ranking = partial(interval, of=Ranking, needs=ITS_VALUE)
 
 @_of_ranking(
     "Logit (shared scores: Wilson), t of the positives",
-    source="Boyd, Eng and Page (2013), ECML; the m - 1 degrees of freedom (docs/coverage.md) and the rule of shared"
-    " scores (docs/curve-areas.csv) are our own",
+    source="Boyd, Eng and Page (2013), ECML; m - 1 degrees of freedom (docs/coverage.md) and shared scores"
+    " (docs/curve-areas.csv) are our own",
 )
 def ap_logit(estimate: Estimate, level: float) -> Bounds:
     """Average precision on the logit scale, mapped back: Student's t with one less than the m positives.
@@ -96,7 +96,7 @@ def ap_logit(estimate: Estimate, level: float) -> Bounds:
 @_of_ranking(
     "Logit (shared scores: Wilson), t by the kurtosis",
     source="Boyd, Eng and Page (2013), ECML; degrees of freedom by the kurtosis: Satterthwaite (1946), Biometrics Bull"
-    " 2:110; the factor (m + 2) / (m - 1) (docs/coverage.md) and the rule of shared scores (docs/curve-areas.csv) are"
+    " 2:110; the factor (m + 2) / (m - 1) (docs/coverage.md) and shared scores (docs/curve-areas.csv) are"
     " our own",
 )
 def pr_auc_logit(estimate: Estimate, level: float) -> Bounds:

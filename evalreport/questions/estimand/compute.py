@@ -23,7 +23,7 @@ def estimand(run: Run) -> EstimandLists:
     primary = run.results.primary_metric
     return EstimandLists(
         estimand=EstimandRecord(
-            population=Message("estimand.population", unit=_unit(run), n=predictions.n_examples),
+            population=Message("estimand.population", n=predictions.n_examples),
             unit=_unit(run),
             metric=primary,
             fixed=Message("estimand.settings" if _is_retrained(run) else "estimand.fitted"),
@@ -74,7 +74,7 @@ def _varies(run: Run) -> Message:
     if _is_retrained(run):
         return Message("estimand.varies.training")
     independent = run.options.join == "independent"
-    return Message("estimand.varies.own" if independent else "estimand.varies.units", unit=_unit(run))
+    return Message("estimand.varies.own" if independent else "estimand.varies.units")
 
 
 def _missing(run: Run) -> Message:
