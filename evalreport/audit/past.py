@@ -122,7 +122,7 @@ def past_of(
     standing: Standing,
     again: Run | None,
     *,
-    time: datetime | None = None,
+    time: datetime | None,
     content: ContentOf,
 ) -> Past:
     """Return the earlier runs that a run of the series is compared with.
@@ -245,7 +245,7 @@ class _Stored:
         return self.read[run.id]
 
     def not_held(
-        self, keys: pa.Array, runs_before: Sequence[Run], *, forgotten_before: int = 0
+        self, keys: pa.Array, runs_before: Sequence[Run], *, forgotten_before: int
     ) -> tuple[Mask, Run | None]:
         """Return which keys no run held, and the first run that may have held some and cannot be read.
 

@@ -117,7 +117,7 @@ def value_on_new(
     *,
     within: Mask | None = None,
     least: int = LEAST_NEW,
-    shares: Shares | None = None,
+    shares: Shares | None,
 ) -> Measured | Text:
     """Return a model's value on the examples that are new, or the reason why it has none.
 

@@ -458,7 +458,7 @@ def _encoded(
 
 
 def site_page(
-    found: Sequence[Timeline], links: Mapping[int, tuple[str, str]], *, templates: Path | None = None
+    found: Sequence[Timeline], links: Mapping[int, tuple[str, str]], *, templates: Path | None
 ) -> str:
     """Return the HTML of the page, with a security policy as in a report.
 

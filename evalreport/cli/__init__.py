@@ -379,7 +379,7 @@ OF_METHODS = frozenset({"resampling of scores and losses", "ROC bands"})
 """Facts about methods rather than about the files."""
 
 
-def say_found(found: Sequence[FoundRecord], *, verbose: bool = True) -> None:
+def say_found(found: Sequence[FoundRecord], *, verbose: bool) -> None:
     """Print the facts found in the files with their reasons; facts about methods only if ``verbose``."""
     for record in found if verbose else [f for f in found if f.what not in OF_METHODS]:
         say(f"{record.what}: {record.value}" + (f" ({record.why})" if record.why else ""))

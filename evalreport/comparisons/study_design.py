@@ -682,7 +682,7 @@ def _confirmed(goal: Goal, leads: Sequence[Lead]) -> Answer:
     return _answer(asked, "fresh examples", rows, "confirm")
 
 
-def judges_of(results: JsonObject, *, may_lack: bool = False) -> tuple[JudgeFigures, ...]:
+def judges_of(results: JsonObject, *, may_lack: bool) -> tuple[JudgeFigures, ...]:
     """Read the figures of a run's judge from its results.
 
     Parameters

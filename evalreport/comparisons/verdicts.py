@@ -38,10 +38,10 @@ def verdict_records(
     decisions: Sequence[Decision],
     predictions: Predictions,
     options: Options,
-    dominance: Sequence[DominanceRecord] = (),
+    dominance: Sequence[DominanceRecord],
     *,
-    look: LookRecord | None = None,
-    alpha: float | None = None,
+    look: LookRecord | None,
+    alpha: float | None,
 ) -> tuple[VerdictRecord, ...]:
     """Return the verdict of each pair on the primary metric.
 

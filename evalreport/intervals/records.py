@@ -21,7 +21,7 @@ GateLevel = tuple[float, Collection[Quantity]]
 
 
 def metric_records(
-    sample: Sample, options: Options, *, within: Slice | None = None, of_gates: GateLevel | None = None
+    sample: Sample, options: Options, *, within: Slice | None = None, of_gates: GateLevel | None
 ) -> tuple[MetricRecord, ...]:
     """Return every model's value of every quantity with its intervals, the recommended one first.
 

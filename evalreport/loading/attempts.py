@@ -60,7 +60,7 @@ def with_attempts(models: Sequence[ModelOutputs], loaded: Loaded) -> tuple[Model
 
 
 def settle_attempts(
-    rows: Rows, task: FoundTask, parsed: Parsed, options: Options, *, memory_limit: int | None = None
+    rows: Rows, task: FoundTask, parsed: Parsed, options: Options, *, memory_limit: int | None
 ) -> Answers:
     """Average the outcomes of each question's attempts, model by model; keep the attempts of anything else as rows.
 

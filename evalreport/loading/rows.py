@@ -134,7 +134,7 @@ def gather(tables: Sequence[Table]) -> Rows:
     return rows
 
 
-def with_coded_ids(rows: Rows, *, memory_limit: int | None = None) -> Rows:
+def with_coded_ids(rows: Rows, *, memory_limit: int | None) -> Rows:
     """Find the distinct ids and each row's position among them, and keep those in place of a text for each row.
 
     Raises

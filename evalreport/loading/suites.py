@@ -36,7 +36,7 @@ LEAST_CLASSES = 3
 """Of fewer there are no averages over classes."""
 
 
-def divide_by_task(rows: Rows, options: Options, *, memory_limit: int | None = None) -> tuple[Rows, Notes]:
+def divide_by_task(rows: Rows, options: Options, *, memory_limit: int | None) -> tuple[Rows, Notes]:
     """Tell the ids of two or more tasks apart; one task, and scores without examples, make the column metadata.
 
     Returns

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def attach_truth(rows: Rows, table: Table, *, memory_limit: int | None = None) -> tuple[Rows, Notes]:
+def attach_truth(rows: Rows, table: Table, *, memory_limit: int | None) -> tuple[Rows, Notes]:
     """Give each row the true value (and the other columns) that a table apart holds for its id.
 
     Raises

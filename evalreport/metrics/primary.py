@@ -67,7 +67,7 @@ class Primary:
         return None if self.usual == self.metric else self.usual
 
 
-def default_primary(predictions: Predictions, options: Options, *, of_series: str | None = None) -> Primary:
+def default_primary(predictions: Predictions, options: Options, *, of_series: str | None) -> Primary:
     """Return the primary metric where none is named.
 
     Two classes: ROC AUC where every model gives scores and either some model gives no labels of its own or the larger

@@ -224,7 +224,7 @@ def learning_metric(results: Results) -> str:
     return list(dict.fromkeys(point.metric for point in results.learning_curves))[-1]
 
 
-def learning_rows(results: Results, names: Names = None) -> list[LearningCurve]:
+def learning_rows(results: Results, names: Names) -> list[LearningCurve]:
     """Return each model's curve; of a family, in which each model is one point, the curve that all of them make."""
     if not results.learning_curves:
         return []

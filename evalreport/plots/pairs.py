@@ -196,7 +196,7 @@ def _measure(axes: Axes, length: float, highest: int) -> None:
     axes.text((1 + end) / 2, 1.42, f"critical difference {length:.2f}", ha="center", color=MUTED, fontsize=8)
 
 
-def ranks_of(results: Results, names: Names = None) -> list[Ranked]:
+def ranks_of(results: Results, names: Names) -> list[Ranked]:
     """Return the average ranks on the primary metric, models in the results' order."""
     return [
         Ranked(name_of(names, r.model), r.average_rank, place_of_model(results, r.model))

@@ -64,7 +64,7 @@ class Published:
     id: int
 
 
-def review_of(environment: Mapping[str, str], *, number: int | None = None) -> Review | None:
+def review_of(environment: Mapping[str, str], *, number: int | None) -> Review | None:
     """Return the review of a pipeline; None: it runs for no review.
 
     Parameters
@@ -372,7 +372,7 @@ def _hint(code: int) -> str:
     return ""
 
 
-def links_of(environment: Mapping[str, str], extra: Sequence[tuple[str, str]] = ()) -> str:
+def links_of(environment: Mapping[str, str], extra: Sequence[tuple[str, str]]) -> str:
     """Return links in Markdown to the report's artefacts and the pipeline's run."""
     links = [(words, address) for words, address in extra if address]
     server, run = environment.get("GITHUB_SERVER_URL"), environment.get("GITHUB_RUN_ID")

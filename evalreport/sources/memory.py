@@ -71,12 +71,7 @@ class _Part:
 
 
 def memory_sources(
-    source: object,
-    truth: object,
-    *,
-    classes: Sequence[object] | None = None,
-    named: Collection[str] = (),
-    wide: bool = False,
+    source: object, truth: object, *, classes: Sequence[object] | None, named: Collection[str], wide: bool
 ) -> tuple[list[Source], Source | None]:
     """Take predictions, and true values where they are given, from memory.
 

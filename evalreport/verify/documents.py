@@ -70,7 +70,7 @@ def not_compared_in(folder: Path) -> tuple[str, ...]:
 
 
 def compare_documents(
-    documents: Mapping[str, bytes], results: Results, templates: Path | None = None
+    documents: Mapping[str, bytes], results: Results, templates: Path | None
 ) -> tuple[Document, ...]:
     """Compare each document with the one that is made of the results, byte by byte.
 

@@ -78,9 +78,7 @@ def examples_of_classes(predictions: Predictions) -> Floats:
     return np.asarray(predictions.class_counts, dtype=np.float64)
 
 
-def _metrics_to_read(
-    sample: Sample, wanted: Sequence[str], joint: str = "list.and"
-) -> tuple[str, str | Message]:
+def _metrics_to_read(sample: Sample, wanted: Sequence[str], joint: str) -> tuple[str, str | Message]:
     """Name the wanted metrics of which this run has a value, and the key of the text: ``beside`` them or ``alone``."""
     known = {
         quantity.metric: definition(quantity).display.phrase

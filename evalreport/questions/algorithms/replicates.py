@@ -242,7 +242,7 @@ def over_examples(
     contributions: Floats,
     cluster: Indices | None,
     level: float,
-    limits: tuple[float, float] = (-np.inf, np.inf),
+    limits: tuple[float, float],
     centre: float | None = None,
 ) -> Precision:
     """Return the precision of the mean of contributions (n,), nan left out, by Student's t.
