@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.engine.ranks import RankedWeights, group_weights
 from evalreport.metrics.estimate import Estimate
@@ -266,6 +267,7 @@ def sampled_apart(
 
 
 def _digest(predictions: Predictions) -> bytes:
+    """Return a digest of the rows that neither another unit of measurement nor other names of the classes change."""
     hashed = hashlib.sha256(
         "\n".join(map(str, predictions.ids.to_pylist())).encode("utf-8", "backslashreplace")
     )
@@ -273,5 +275,14 @@ def _digest(predictions: Predictions) -> bytes:
     outputs = (predictions.y_true, model.y_pred, model.score, model.proba, model.outcome, model.gold)
     for values in (*outputs, *model.numbers.values()):
         if values is not None:
-            hashed.update(np.ascontiguousarray(values).tobytes())
+            columns = values if values.ndim == 2 else values[:, None]
+            hashed.update(b"".join(sorted(_pattern(column) for column in columns.T)))
     return hashed.digest()
+
+
+def _pattern(values: Array) -> bytes:
+    """Return a digest of how values (n,) are ordered; of codes, which are equal."""
+    _, first, places = np.unique(values, return_index=True, return_inverse=True)
+    if np.issubdtype(values.dtype, np.integer):
+        places = np.argsort(np.argsort(first))[places]
+    return hashlib.sha256(places.astype(np.int64).tobytes()).digest()

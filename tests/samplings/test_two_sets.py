@@ -55,3 +55,29 @@ def test_a_mean_of_few_rows_counts_wider_beside_another_set() -> None:
     low = pair.difference - np.hypot(sides["a"][0], sides["b"][1])
     high = pair.difference + np.hypot(sides["a"][1], sides["b"][0])
     assert (pair.low, pair.high) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_drawn_limits_of_two_sets_do_not_hang_on_units() -> None:
+    """Relative absolute error in metres and in millimetres: the same limits."""
+    random = np.random.default_rng(8)
+    sets = {name: random.normal(size=(2, n)) for name, n in (("a", 60), ("b", 80))}
+    in_metres, in_millimetres = (
+        {
+            name: {
+                "id": [f"{name}{k}" for k in range(len(y))],
+                "y_true": unit * y,
+                "y_pred": unit * (y + error),
+            }
+            for name, (y, error) in sets.items()
+        }
+        for unit in (1.0, 1000.0)
+    )
+    limits = [
+        [
+            (record.difference, record.low, record.high)
+            for record in er.evaluate(rows, join="independent", metrics=("rae",), resamples=200).comparisons
+        ]
+        for rows in (in_metres, in_millimetres)
+    ]
+    assert limits[0]
+    assert np.array(limits[0], float) == pytest.approx(np.array(limits[1], float), rel=1e-9)
