@@ -29,7 +29,7 @@ def _bounds(limits: Limits, risks: Risks) -> Bounds:
     return Bounds(None, None, ONE_CLUSTER if alone else Message("limits.outcomes_vary"))
 
 
-COX = "Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967), at least the model's"
+COX = "Cox (1958), Biometrika 45:562; sandwich: Huber (1967)"
 KUMAR = "Kumar, Liang and Ma (2019), NeurIPS; the interval was chosen by simulation"
 
 

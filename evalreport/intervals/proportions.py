@@ -379,8 +379,8 @@ def newcombe_independent(difference: Difference, level: float) -> Bounds:
     "Wilson at the threshold",
     of=(AtThreshold, EqualErrors),
     needs=ROWS_ALIKE,
-    source="Wilson (1927), J Am Stat Assoc 22:209; trials by the delta method; equal errors: score test of both rates,"
-    " profiled over the threshold, our own (docs/at-cuts.csv)",
+    source="Wilson (1927), J Am Stat Assoc 22:209; the trials, and the score test of"
+    " equal errors over all thresholds, are our own (docs/at-cuts.csv)",
 )
 def threshold_wilson(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of a share at a threshold of the ranking, with as many trials as its variance shows.

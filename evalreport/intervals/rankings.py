@@ -123,7 +123,7 @@ _of_two_models = partial(
     "Squared and added, correlated",
     of=PairedRanking,
     needs=ITS_DIFFERENCE,
-    source="Zou (2007), Psychol Methods 12:399; Zou and Donner (2008), Stat Med 27:1693",
+    source="Zou (2007), Psychol Methods 12:399",
 )
 
 

@@ -124,7 +124,7 @@ def measure(sample: Sample, truth: Truth, value: float) -> Measured:
         tallies[name] = tally
     models = ("a", "b") if kind == "difference" else (model,)
     largest = [largest_of(sample, name, quantity) for name in models]
-    warned = any(found is not None and found.much for found in largest)
+    warned = any(found is not None and found[-1] for found in largest)
     return Measured(tallies, Counter([first.method]), warned=int(warned), rarest=rarest)
 
 
