@@ -71,6 +71,7 @@ def digests(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+@pytest.mark.slow
 def test_workers_killed_half_way_change_no_byte(cluster: Cluster, plan: Path):
     """SIGKILL in the middle, to both workers once another has joined: the bytes of one process."""
     command = [sys.executable, "-m", "evalreport", "resample", str(plan), "-o", "on-cluster",

@@ -126,7 +126,8 @@ def beyond_the_margins(pdf: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("n_models", [8, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_models", [8, 12])
 def test_no_table_runs_off_the_page(n_models: int, tmp_path: Path):
     """Three classes, slices and 12 models with names of 40 characters without a joint: every word is on its page."""
     rng = np.random.default_rng(3)
