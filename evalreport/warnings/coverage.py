@@ -146,7 +146,7 @@ def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
     near = tuple(dict.fromkeys(q for (_, q), estimate in sample.estimates.items() if _near_an_end(estimate)))
     if near:
         about = tuple(quantity.spelled for quantity in near)
-        text = Message("short.near_an_end", metrics=tuple(map(phrase_of, near)))
+        text = Message("warning.short_interval_near_an_end", metrics=tuple(map(phrase_of, near)))
         yield WarningRecord(code="short_interval", text=text, about=about, level="info")
 
 

@@ -64,8 +64,9 @@ def test_many_models_are_cut_and_said():
     roc.draw[0](axes)
     assert [text.get_text() for text in axes.texts][-1] == "10 others"
     assert "grey: the others" in roc.caption
-    assert len(sections["thresholds"].curves) == 7
-    assert sections["thresholds"].curves[-1] == "85 more are in results.json."
+    (_, sentences), *_ = sections["thresholds"].lists
+    assert len(sentences) == 7
+    assert sentences[-1] == "85 more are in results.json."
 
 
 def test_a_curve_is_headed_by_what_was_compared():
