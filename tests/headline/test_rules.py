@@ -129,18 +129,23 @@ def test_the_rules_stand_in_the_order_of_the_table() -> None:
     assert all(rule.__doc__ for rule in (*LEADS, *CLAUSES))
 
 
-def test_a_failed_gate_is_named_with_its_value_and_its_limit() -> None:
-    """40 of 100 right where 0.9 is needed: the sentence gives the value, its interval and the bar."""
-    truth = np.arange(100) % 2
-    answers = np.where(np.arange(100) < 40, truth, 1 - truth)
-    results = er.evaluate(
+def judged_by_gate(right: int, n: int, gate: str) -> er.Results:
+    """Return the results of one model that has so many of n examples right, under one gate."""
+    truth = np.arange(n) % 2
+    answers = np.where(np.arange(n) < right, truth, 1 - truth)
+    return er.evaluate(
         {"ash": {"y_pred": answers}},
         truth=truth,
         positive="1",
         metrics=("accuracy",),
-        gates=["ash.accuracy >= 0.9"],
+        gates=[gate],
         resamples=20,
     )
+
+
+def test_a_failed_gate_is_named_with_its_value_and_its_limit() -> None:
+    """40 of 100 right where 0.9 is needed: the sentence gives the value, its interval and the bar."""
+    results = judged_by_gate(40, 100, "ash.accuracy >= 0.9")
     assert results.headline is not None
     assert results.headline.tone == "bad"
     assert re.match(
@@ -150,18 +155,10 @@ def test_a_failed_gate_is_named_with_its_value_and_its_limit() -> None:
 
 def test_a_limit_that_misses_its_bar_is_told_with_digits_that_show_it() -> None:
     """48 of 75 right are at most 0.748 (Clopper-Pearson, scipy.stats.binomtest): not the 0.75 that is needed."""
-    truth = np.arange(75) % 2
-    results = er.evaluate(
-        {"digits": {"y_pred": np.where(np.arange(75) < 48, truth, 1 - truth)}},
-        truth=truth,
-        positive="1",
-        metrics=("accuracy",),
-        gates=["digits.accuracy >= 0.75"],
-        resamples=20,
-    )
+    results = judged_by_gate(48, 75, "ash.accuracy >= 0.75")
     assert results.headline is not None
     assert str(results.headline.text).startswith(
-        "A gate fails: digits’s accuracy is 0.640 [0.521, 0.748], needs ≥ 0.75"
+        "A gate fails: ash’s accuracy is 0.640 [0.521, 0.748], needs ≥ 0.75"
     )
 
 
