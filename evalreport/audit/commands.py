@@ -29,8 +29,8 @@ from evalreport.texts import Message, coded, joined, parts
 from evalreport.texts.units import speaking_of
 
 if TYPE_CHECKING:
-    from evalreport.audit.assigned_findings import Assignment
     from evalreport.audit.auditing import Audited
+    from evalreport.audit.findings import Assignment
     from evalreport.history.connection import History
     from evalreport.history.store import Run
     from evalreport.schema.audit import AuditRecord
@@ -83,8 +83,8 @@ def audit_command(
     context.obj["interrupted"] = Message("cli.audit.nothing")
     check_output(settings.output)
     loud = not settings.output.quiet
-    from evalreport.audit.assigned_findings import read_assignments
     from evalreport.audit.auditing import check_series
+    from evalreport.audit.findings import read_assignments
     from evalreport.history.connection import open_history
     from evalreport.history.store import locked
 
@@ -115,8 +115,8 @@ def _audit(
     filled_in: tuple[Assignment, ...],
 ) -> Audited:
     """Analyse the run, compare it with the history, and print alarms and changes."""
-    from evalreport.audit.assigned_findings import without_a_finding
     from evalreport.audit.auditing import audit
+    from evalreport.audit.findings import without_a_finding
     from evalreport.schema.audit import ALARMS
 
     check_names(settings.options)
