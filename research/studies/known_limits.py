@@ -29,7 +29,13 @@ MEASURED_AGAIN: Mapping[Cell, str] = {
     ): "prevalence 0.1, AUC 0.85, n = 1000: roc_auc",
     ("suite", 5, "value", "a", "mean_outcome"): "suite, n = 5: mean_outcome",
     **{
-        ("prevalence 0.5, AUC 0.85", 100, kind, model, "average_precision"): f"prevalence 0.5, AUC 0.85, n = 100: {of}"
+        (
+            "prevalence 0.5, AUC 0.85",
+            100,
+            kind,
+            model,
+            "average_precision",
+        ): f"prevalence 0.5, AUC 0.85, n = 100: {of}"
         for kind, model, of in (
             ("value", "b", "average_precision of b"),
             ("difference", "a", "difference of average_precision"),
