@@ -211,7 +211,7 @@ def about(view: View) -> str:
             parts.append(
                 named("design", results.design) + (f" ({say('decision.fits', n=fits)})" if fits > 1 else "")
             )
-    if len(view.models) > 1 and not results.is_blocked:
+    if len(view.models) > 1 and view.is_ranked:
         because = results.primary_because
         words = ranked_words(view)
         if results.declared is not None and any(record.exploratory for record in results.verdicts):
