@@ -130,6 +130,25 @@ def exp(x: Array) -> Floats:
         return np.asarray(np.exp(x))
 
 
+WRITTEN = 1e15
+"""Probabilities of up to 15 decimals have that many decimals in their complement, too."""
+
+
+def complement(p: Floats) -> Floats:
+    """Return 1 - p of probabilities (n,), as it would be written: that of 0.9 is 0.1, not 0.09999999999999998.
+
+    So a threshold of 0.1 cuts alike whichever class's probability a file gives. A p of more than 15 decimals is
+    subtracted as it is.
+
+    Examples
+    --------
+    >>> complement(np.array([0.9, 0.43, 1 - 2**-53])).tolist()
+    [0.1, 0.57, 1.1102230246251565e-16]
+    """
+    whole = np.rint(p * WRITTEN)
+    return np.where(whole / WRITTEN == p, (WRITTEN - whole) / WRITTEN, 1.0 - p)
+
+
 def normal_quantile(p: float) -> float:
     """Return the standard normal quantile."""
     return float(special.ndtri(p))
@@ -356,20 +375,19 @@ def slopes_at(
 def slopes_by_each(function: Callable[..., Array], arrays: Sequence[Array]) -> npt.NDArray[np.float64]:
     """Differentiate a function of k arrays of one shape (...) by each of them, (..., k); 0 where it is undefined.
 
-    As ``slopes_at``; only the array that moves is complex.
+    As ``slopes_at``, with all arrays at once.
 
     Examples
     --------
     >>> slopes_by_each(lambda x, y: x**2 * y, [np.array([3.0]), np.array([2.0])])
     array([[12.,  9.]])
     """
-    points = [np.asarray(array, dtype=np.float64) for array in arrays]
-    step = 1e-30 * (max(float(np.abs(one).max(initial=0.0)) for one in points) or 1.0)
-    slopes = np.zeros((len(points), *points[0].shape))
-    for j, one in enumerate(points):
-        moved: Array = one.astype(np.complex128)
-        moved += 1j * step
-        with np.errstate(all="ignore"):
-            slopes[j] = np.asarray(function(*points[:j], moved, *points[j + 1 :])).imag / step
+    points = np.stack([np.asarray(array, dtype=np.float64) for array in arrays])
+    k = len(points)
+    step = 1e-30 * (float(np.abs(points).max(initial=0.0)) or 1.0)
+    moved = np.repeat(points[:, None].astype(np.complex128), k, axis=1)
+    moved[np.arange(k), np.arange(k)] += 1j * step
+    with np.errstate(all="ignore"):
+        slopes = np.asarray(function(*moved)).imag / step
     slopes[~np.isfinite(slopes)] = 0.0
     return np.moveaxis(slopes, 0, -1)

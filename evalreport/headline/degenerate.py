@@ -8,6 +8,7 @@ from evalreport.headline.facts import Facts, Limited, all_equal, amount, number_
 from evalreport.headline.lead import MOST_NAMES, Lead, units, value_of
 from evalreport.metrics.registry import Quantity
 from evalreport.schema import lookups
+from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, coded, joined, shortened
 from evalreport.texts.visible import visible
 
@@ -255,14 +256,43 @@ def all_wrong(facts: Facts) -> Lead | None:
 
 def reversed_scores(facts: Facts) -> Lead | None:
     """Name the models that rank the wrong way round, or whose labels are more often wrong than chance would be."""
+    below = _worse_than_guessing(facts)
+    return None if below is None else _reversed(facts, *below)
+
+
+def inverted_models(results: Results) -> tuple[str, ...]:
+    """Return the models whose place on the primary metric is that of scores or labels that are turned round.
+
+    Labels count as turned with the scores only where they were cut from them.
+    """
+    facts = Facts(results)
+    primary, below = facts.primary, _worse_than_guessing(facts)
+    if primary is None or below is None:
+        return ()
+    quantity, _, turned = below
+    if _of_scores(facts, quantity) and facts.metric(primary).needs == "labels":
+        turned = [m for m in turned if not labels_are_given(facts, m)]
+    return tuple(sorted(turned))
+
+
+def all_inverted(results: Results) -> bool:
+    """Say whether every model that has a value is inverted, so that the order says nothing of which is better."""
+    with_value = {r.model for r in results.ranking if r.value is not None}
+    return bool(with_value) and with_value <= set(inverted_models(results))
+
+
+def _worse_than_guessing(facts: Facts) -> tuple[Quantity, dict[str, Limited], list[str]] | None:
+    """Return the metric on which models are worse than guessing, all values of it, and these models."""
+    if facts.results.task != "binary":
+        return None
     for metric, decides in (("roc_auc", True), ("balanced_accuracy", _labels_decide(facts))):
         quantity = facts.overall(metric)
         if quantity is None or not decides:
             continue
         values = {m: v for m in facts.results.models if (v := facts.value(m, quantity)) is not None}
         turned = [m for m, v in values.items() if _below_chance(facts, m, quantity, v)]
-        if turned and facts.results.task == "binary":
-            return _reversed(facts, quantity, values, turned)
+        if turned:
+            return quantity, values, turned
     return None
 
 
@@ -285,8 +315,11 @@ def _reversed(facts: Facts, quantity: Quantity, values: dict[str, Limited], turn
         shown = tuple(number_of(values[m].value, values[m]) for m in turned)
     text = Message(f"headline.reversed_{kind}", models=_named(facts, turned), value=shown, **params)
     if others:
-        text = Message("headline.reversed_beside", text=text, other=facts.name(others[0]),
-                       best=number_of(values[others[0]].value, values[others[0]]))  # fmt: skip
+        key, best, most = "reversed_beside", values[others[0]], values[turned[0]]
+        if kind == "scores" and 1 - most.value > best.value:
+            key = "reversed_but_best"
+        text = Message(f"headline.{key}", text=text, other=facts.name(others[0]), best=number_of(best.value, best),
+                       model=facts.name(turned[0]), round=number_of(1 - most.value, most))  # fmt: skip
     elif len(turned) > 1:
         pair = facts.pair(turned[0], turned[1], quantity)
         if pair is not None and pair.decided and not pair.ahead and len(turned) == 2:

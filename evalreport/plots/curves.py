@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalreport.headline import all_inverted
 from evalreport.numbers import digits_apart, to_digits
 from evalreport.plots.parameters import Ids, Names
 from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
@@ -53,8 +54,8 @@ def compared_on(results: Results, metric: str | None) -> str:
 def contenders(results: Results, metric: str | None = None) -> list[str]:
     """Return the models that are not clearly behind the best one on a metric, the best first.
 
-    On the primary metric the verdicts say so; on another one the interval of the difference from the best model, made
-    simultaneous over all pairs.
+    All of them where every model is inverted. On the primary metric the verdicts say so; on another one the interval
+    of the difference from the best model, made simultaneous over all pairs.
 
     Parameters
     ----------
@@ -63,6 +64,8 @@ def contenders(results: Results, metric: str | None = None) -> list[str]:
         was compared on it.
     """
     order, metric = ranked(results), compared_on(results, metric)
+    if all_inverted(results):
+        return order
     if metric == results.shown_metric:
         decided = {frozenset(v.about) for v in results.verdicts if v.verdict in ("better", "worse")}
         return [model for model in order if frozenset((model, *order[:1])) not in decided]

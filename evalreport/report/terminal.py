@@ -104,6 +104,8 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
         yield say("terminal.differences", level=level, pairs=level_of_pairs(view.results))
     else:
         yield say("terminal.intervals", level=level)
+    if view.inverted and len(view.models) > 1:
+        yield say("leaderboard.inverted_note")
     if board.notes.names:
         yield board.notes.names
     if board.notes.best:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from evalreport.headline import all_inverted, inverted_models
 from evalreport.numbers import Digits, count, decimals_of, digits_of, interval
 from evalreport.plots.style import mark_of
 from evalreport.questions.slices.records import DisparityRecord
@@ -111,6 +112,16 @@ class View:
     def model(self, name: str) -> Model:
         """Return the model of that name."""
         return next(m for m in self.models if m.id == name)
+
+    @cached_property
+    def inverted(self) -> frozenset[str]:
+        """The models whose scores or labels are turned round, so that their rank on the primary metric is too."""
+        return frozenset(inverted_models(self.results))
+
+    @cached_property
+    def is_ranked(self) -> bool:
+        """Whether the order of the models says which is better: there is a verdict, and not every model is inverted."""
+        return not self.results.is_blocked and not all_inverted(self.results)
 
     @property
     def names(self) -> dict[str, str]:
@@ -246,7 +257,7 @@ def limits_at_zero(
 
 
 def verdict_between(
-    view: View, a: str, b: str, records: tuple[VerdictRecord, ...] | None = None
+    view: View, a: str, b: str, records: Sequence[VerdictRecord] | None = None
 ) -> VerdictRecord | None:
     """Return the verdict of a seen from b, among those on the primary metric or among ``records``."""
     among = view.pairs.verdicts.get(lookups.unordered(a, b), ()) if records is None else records

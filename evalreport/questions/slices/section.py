@@ -198,6 +198,7 @@ def _column(
     rows = tuple(_row(view, v, names[v], models, on_primary, rest, scale, further[v]) for v in shown)
     n_models, small = len(view.models), _small(view, list(rest.values()), names)
     notes = _notes(view, len(order), len(shown), in_order=in_order)
+    notes += [say("evidence.beside_fallen") if _column_fell(view, first.id, name) else ""]
     notes += [small, *((segments.note_of(groups), segments.no_gap(groups, name)) if groups else ())]
     title = visible(name)
     heads: tuple[str | Model | Column, ...] = (
@@ -244,7 +245,7 @@ def _row(
     decimals = metric_digits(view, view.primary)
     cells = []
     for model in models:
-        record, tone = on_primary.get((value, model.id)), word_of(view, rest.get((value, model.id)))
+        record, tone = on_primary.get((value, model.id)), shown_word(view, rest.get((value, model.id)))
         text = numbers.MISSING if record is None else numbers.number(record.value, decimals)
         word, look = (named("chip", tone), f"cell-{tone}") if tone else ("", "")
         cells.append(Cell(text, word, look=look, strong=False))
@@ -304,7 +305,7 @@ def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str,
                 record.difference, record.low, record.high, decimals, signed=True, excluded=excluded
             )
             p = "" if record.p_adjusted is None else numbers.p_value(record.p_adjusted)
-            word = word_of(view, record)
+            word = shown_word(view, record)
             reason = "" if record.p_value is not None else visible(record.reason or "")
             rows.append(Row(model, (name, difference, p, named("chip", word) if word else reason)))
     heads = ("table.slice", "slices.others", "table.adjusted", "table.remark")
@@ -351,6 +352,23 @@ def word_of(view: View, tested: DisparityRecord | None) -> str:
     if tested is None or not tested.flagged or not tested.difference:
         return ""
     return "better" if (tested.difference > 0) == view.greater_is_better else "worse"
+
+
+def shown_word(view: View, tested: DisparityRecord | None) -> str:
+    """Say what ``word_of`` does, but nothing of a slice that is better than a rest with a slice that fell.
+
+    The other slices of the column may be as they were before.
+    """
+    word = word_of(view, tested)
+    if word != "better" or tested is None:
+        return word
+    return "" if _column_fell(view, tested.model, tested.slice.column) else word
+
+
+def _column_fell(view: View, model: str, column: str) -> bool:
+    """Say whether an audit raised an alarm about a model in a slice of a column."""
+    place = f"{model}, {column} = "
+    return any(r.question == "slice" and r.alarm and r.about.startswith(place) for r in view.results.audit)
 
 
 def summary_line(view: View) -> str:

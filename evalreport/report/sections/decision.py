@@ -211,7 +211,7 @@ def about(view: View) -> str:
             parts.append(
                 named("design", results.design) + (f" ({say('decision.fits', n=fits)})" if fits > 1 else "")
             )
-    if len(view.models) > 1 and not results.is_blocked:
+    if len(view.models) > 1 and view.is_ranked:
         because = results.primary_because
         words = ranked_words(view)
         if results.declared is not None and any(record.exploratory for record in results.verdicts):
@@ -378,7 +378,7 @@ def _open(view: View) -> tuple[Model, Model, VerdictRecord, str] | None:
 
 
 def second_look_words(view: View) -> str:
-    """Say what another look at more examples costs where none was declared; nothing where no pair is open."""
+    """Say what another look at more examples takes where none was declared; nothing where no pair is open."""
     results, open_pair = view.results, _open(view)
     detectable = None if open_pair is None else open_pair[2].detectable
     if results.looks is not None or results.audit or results.history or detectable is None:

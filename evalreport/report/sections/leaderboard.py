@@ -193,15 +193,20 @@ class Conflict:
 
 
 def leading(view: View) -> tuple[Model, ...]:
-    """Return the models that are not decided to be behind the one that ranks first, that one among them."""
+    """Return the models that are not decided to be behind the one that ranks first, that one among them.
+
+    All of them where every model is inverted.
+    """
     first, *others = view.models
+    if not view.is_ranked:
+        return view.models
     return first, *(m for m in others if verdict_word(view, first, m) != "better")
 
 
 def conflict(view: View) -> Conflict | None:
     """Find whether contenders that the primary metric leaves undecided clearly differ on the companion metric."""
     group, records = leading(view), view.results.second_verdicts
-    if len(group) < 2 or not records or view.results.baseline is not None:
+    if len(group) < 2 or not records or not view.is_ranked or view.results.baseline is not None:
         return None
     key = next((k for k in view.keys if spelling(k) == records[0].metric), None)
     values = {} if key is None else {m: v for m in group if (v := value_of(view, m, key)) is not None}
@@ -272,7 +277,7 @@ def named_metrics(view: View) -> tuple[MetricKey, ...]:
 
 def reference_model(view: View) -> Model | None:
     """Return the model that the differences are taken from: the baseline, else the leader."""
-    if len(view.models) < 2 or view.results.is_blocked:
+    if len(view.models) < 2 or not view.is_ranked:
         return None
     return view.models[0] if view.results.baseline is None else view.model(view.results.baseline)
 
@@ -312,9 +317,14 @@ def _row(
     if view.results.baseline is not None and reference is not None:
         found = named("chip", verdict_word(view, model, reference))
         word = say("leaderboard.baseline") if model is reference else found
+    if model.id in view.inverted:
+        word = say("leaderboard.inverted")
+    has_rank = (
+        place is not None and place.value is not None and view.is_ranked and model.id not in view.inverted
+    )
     return Place(
         model=model,
-        rank=None if place is None or place.value is None or view.results.is_blocked else place.rank,
+        rank=None if place is None or not has_rank else place.rank,
         value=metric_cell(view, model, view.primary),
         cells=tuple(metric_cell(view, model, key) for key in others),
         behind=reference not in (None, model) and verdict_word(view, model, reference) == "worse",
@@ -329,7 +339,7 @@ def _row(
 def _about_model(view: View, model: Model) -> str:
     """Name a model in full, and the ranks that it may have."""
     found = next((record for record in view.results.rank_sets if record.model == model.id), None)
-    if found is None:
+    if found is None or model.id in view.inverted:
         return model.full
     return say("leaderboard.ranks", model=model.full, ranks=rank_words(found, len(view.results.rank_sets)))
 
@@ -344,13 +354,15 @@ def rank_words(record: RankSetRecord, models: int) -> str:
 def _best(view: View) -> str:
     """Name the models that may be best, where these are not all, and say what the one that leads is worth."""
     chosen = view.results.chosen
-    said = chosen is not None and chosen.low is not None and not view.results.is_blocked
+    if not view.is_ranked:
+        return ""
+    said = chosen is not None and chosen.low is not None
     worth = text_of(view, chosen.text) if said and chosen is not None else ""
     return " ".join(filter(None, (_may_be_best(view), worth)))
 
 
 def _may_be_best(view: View) -> str:
-    sets = {record.model: record for record in view.results.rank_sets}
+    sets = {} if view.inverted else {record.model: record for record in view.results.rank_sets}
     names = [m.name for m in view.models if m.id in sets and sets[m.id].may_be_best]
     if not sets or len(names) == len(sets):
         return ""
@@ -478,7 +490,7 @@ def _differences(
     shown: Sequence[Model],
     key: MetricKey,
     reference: Model,
-    verdicts: tuple[VerdictRecord, ...],
+    verdicts: Sequence[VerdictRecord],
     sign: int,
 ) -> list[tuple[Model, Difference]]:
     """Return each model's difference from the reference, with the limits of its verdict."""
@@ -575,6 +587,8 @@ def _panel(
 
 def _title(view: View, second: Conflict | None) -> str:
     n = len(leading(view))
+    if len(view.models) > 1 and view.inverted and not view.is_ranked:
+        return say("leaderboard.title_inverted", metric=view.primary_label, n=len(view.inverted))
     if view.results.is_blocked:
         return say("leaderboard.title_blocked", metric=view.primary_label)
     if len(view.models) == 1:
@@ -624,6 +638,8 @@ def _note(view: View, panels: Iterable[Panel], reference: Model | None, *, brack
     gaps = [gap for panel in panels for gap in panel.gaps]
     if any(gap.behind for gap in gaps):
         parts.append(say("leaderboard.grey"))
+    if view.inverted:
+        parts.append(say("leaderboard.inverted_note"))
     if brackets:
         parts.append(say("leaderboard.bracket"))
     if panels[0].scale.band is not None:

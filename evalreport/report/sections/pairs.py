@@ -112,11 +112,13 @@ def _cell(view: View, row: Model, column: Model) -> Cell | None:
         return None
     digits = difference_digits(view, view.primary)
     p = numbers.p_phrase(_p_value(view, row.id, column.id, verdict.verdict))
+    turned = verdict.verdict in ("better", "worse") and {row.id, column.id} <= view.inverted
+    kind = "inverted" if turned else verdict.verdict
     return Cell(
         numbers.number(record.difference, digits, signed=True),
         interval_of(view, record, digits),
-        below=(f"{named('evidence.verdict', verdict.verdict)}, {p}",),
-        look=f"cell-{verdict.verdict}",
+        below=(f"{named('evidence.verdict', kind)}, {p}",),
+        look=f"cell-{kind}",
         strong=False,
     )
 
@@ -187,6 +189,8 @@ def _notes(view: View) -> tuple[str, ...]:
 
 
 def _notes_on_limits(view: View) -> list[str]:
+    turned = [model.name for model in view.models if model.id in view.inverted]
     margin = view.results.options.get("margin")
     of_margin = "" if margin is None else say("evidence.pairs_margin", margin=f"{margin:g}")
-    return [text for text in (limits_at_zero(view.results.verdicts), of_margin) if text]
+    inverted = say("evidence.pairs_inverted", names=listed(turned), n=len(turned)) if turned else ""
+    return [text for text in (inverted, limits_at_zero(view.results.verdicts), of_margin) if text]

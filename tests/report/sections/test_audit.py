@@ -8,6 +8,8 @@ import pytest
 
 from evalreport.history.store import accept
 from evalreport.options import OutputOptions
+from evalreport.questions.slices import section as slices_section
+from evalreport.report.view import view_of
 from evalreport.report.writing import render
 from tests.samples.audits import audited, right, share
 from tests.samples.nights import GOOD, WEEK, answer, nights, series
@@ -84,3 +86,12 @@ def test_slices_stand_below_their_model_against_the_same_mean(history, tmp_path)
     assert row[4] == "alarm"
     (north,) = [cells for cells in table if cells[0].startswith("region north")]
     assert north[4] == "no alarm"
+    # Against a rest that holds the west the north is better by 0.35, though it is as it was: no word, no colour.
+    of_slices = slices_section.describe(view_of(found.results))
+    assert of_slices is not None
+    ((column,),) = (of_slices.columns,)
+    shown = {row.label.value: row.cells[1] for row in column.table.rows}
+    assert (shown["west"].beside, shown["west"].look) == ("worse", "cell-worse")
+    assert (shown["north"].beside, shown["north"].look) == ("", "")
+    assert "fell since the accepted runs" in column.table.note
+    assert "better" not in {str(row.cells[-1]) for row in column.details[0].rows}

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Callable, Mapping
+
+import numpy as np
+from rich.console import Console
 
 import evalreport as er
 from evalreport.numbers import interval
+from evalreport.plots.curves import contenders
 from evalreport.report.markdown import summary_markdown
 from evalreport.report.sections import decision, leaderboard
-from evalreport.report.terminal import oneliner
+from evalreport.report.terminal import oneliner, summary
 from evalreport.report.view import difference_digits, view_of
 from evalreport.schema.results import Results
 
@@ -89,3 +94,66 @@ def test_without_a_verdict_no_model_is_first() -> None:
     assert shown.board.panels == ()
     assert "ranked" not in shown.about
     assert shown.settle == ""
+
+
+def of_scores(directions: Mapping[str, float]) -> Results:
+    """Evaluate scores of 300 and 300 examples whose classes lie so far apart, the wrong way round if negative."""
+    random, truth = np.random.default_rng(5), np.repeat([0, 1], 300)
+    models = {
+        name: {"y_true": truth.tolist(), "score": (apart * truth + random.normal(size=600)).tolist()}
+        for name, apart in directions.items()
+    }
+    return er.evaluate(models, resamples=50)
+
+
+def test_where_all_models_are_inverted_no_model_is_first() -> None:
+    """The area 0.193 is no better than 0.137 of scores that are turned round: no rank, gap, grey or 'better'."""
+    view = view_of(of_scores({"knn": -1.2, "mahalanobis": -1.6}))
+    shown = decision.describe(view)
+    assert shown.board is not None
+    assert shown.board.title == "ROC AUC of each model, without a ranking: both are inverted"
+    assert [row.rank for row in shown.board.rows] == [None, None]
+    assert {row.word for row in shown.board.rows} == {"inverted"}
+    assert (shown.board.reference, shown.board.panels, shown.board.notes.best) == (None, (), "")
+    assert "ranked" not in shown.about
+    assert "; inverted, p " in shown.pair
+    assert "better" not in shown.pair
+    assert contenders(view.results, "roc_auc") == contenders(view.results, "average_precision")
+    assert len(contenders(view.results, "roc_auc")) == 2
+
+
+def test_an_inverted_model_has_a_word_in_place_of_its_rank() -> None:
+    """Turned round b would have 0.86, more than a: it has no rank, and nobody is said to be the only best."""
+    view = view_of(of_scores({"a": 1.0, "b": -1.6, "c": 0.6}))
+    assert view.inverted == {"b"}
+    board = leaderboard.describe(view)
+    assert board is not None
+    assert [(row.model.id, row.rank, row.word) for row in board.rows] == [
+        ("a", 1, ""), ("c", 2, ""), ("b", None, "inverted"),
+    ]  # fmt: skip
+    assert board.notes.best == ""
+    assert "Inverted" in board.notes.reading
+    first = str(decision.headline_of(view.results).text)
+    value = next(r.value for r in view.results.metrics if (r.model, r.metric) == ("b", "roc_auc"))
+    assert value is not None
+    assert f"and b would have {1 - value:.3f} turned round." in first
+    assert "| – | b |" in summary_markdown(view)
+    printed = io.StringIO()
+    Console(file=printed, width=100).print(summary(view.results))
+    assert "Inverted (–)" in printed.getvalue()
+
+
+def test_labels_that_are_the_models_own_are_ranked_though_its_scores_are_inverted() -> None:
+    """Accuracy of given labels says nothing of the direction of a score beside them."""
+    random, truth = np.random.default_rng(6), np.repeat([0, 1], 200)
+    models = {}
+    for name, right in (("a", 0.9), ("b", 0.8)):
+        said = np.where(random.random(400) < right, truth, 1 - truth)
+        score = (-1.2 * truth + random.normal(size=400)).tolist()
+        models[name] = {"y_true": truth.tolist(), "y_pred": said.tolist(), "score": score}
+    view = view_of(er.evaluate(models, metrics=["accuracy", "roc_auc"], resamples=50))
+    assert view.results.shown_metric == "accuracy"
+    assert view.inverted == frozenset()
+    board = leaderboard.describe(view)
+    assert board is not None
+    assert [row.rank for row in board.rows] == [1, 2]
