@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss
-from tests.questions.thresholds.test_compute import models
 
 import evalreport as er
 from evalreport import plots
 from evalreport.questions.calibration.section import describe_details
 from evalreport.report.view import view_of
+from tests.questions.thresholds.test_compute import models
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.questions.attempts.test_compute import run
 
 import evalreport
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.questions.costs.warnings import one_in
+from tests.questions.attempts.test_compute import run
 
 
 def rows(costs, outcomes=None, **columns):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.questions.attempts.test_compute import answers, run
 
 import evalreport
 from evalreport.questions.attempts import section as questions
 from evalreport.questions.costs import section as costs
 from evalreport.report.view import view_of
+from tests.questions.attempts.test_compute import answers, run
 
 
 def models(shift, n=400, times=0.2):

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.questions.thresholds.test_compute import models
 
 import evalreport as er
 from evalreport.questions.thresholds.murphy_section import describe
 from evalreport.report.view import view_of
+from tests.questions.thresholds.test_compute import models
 
 
 @pytest.fixture(scope="module")
