@@ -15,8 +15,8 @@ DRAWS, BATCH = 2000, 200
 LEAST = 50
 """With fewer events or non-events there are too few in a decile."""
 
-MOST_ROWS = 5_000
-"""Up to so many examples outcomes are drawn one by one; beyond, in groups of neighbouring probabilities."""
+MOST_ROWS = 100_000
+"""Up to so many examples numbers of events are drawn as they are; beyond, of groups of neighbouring probabilities."""
 
 GROUPS = 100
 """Groups of a decile, each drawn as a binomial of its mean probability."""
@@ -58,7 +58,7 @@ def decile_test(risks: Risks, *, seed: int) -> float | None:
         return np.asarray(((observed - expected)[..., counted] ** 2 / variance[counted]).sum(axis=-1))
 
     value = float(statistic(np.add.reduceat(y, starts)))
-    draw = _by_example(p, starts) if len(p) <= MOST_ROWS else _by_group(p, decile)
+    draw = _exact(p, starts) if len(p) <= MOST_ROWS else _by_group(p, decile)
     generator, larger, drawn = stream(seed, "outcomes of deciles", 0), 0, 0
     while drawn < DRAWS:
         larger += int((statistic(draw(generator)) >= value * (1 - 1e-12)).sum())
@@ -72,14 +72,36 @@ Draw = Callable[[np.random.Generator], Indices]
 """Draws the events (BATCH, deciles) of every decile."""
 
 
-def _by_example(p: Floats, starts: Indices) -> Draw:
-    """Draw the outcome of each example; ``p`` ascends, and deciles begin at ``starts``."""
+def _exact(p: Floats, starts: Indices) -> Draw:
+    """Draw the events of each decile from their distribution; ``p`` ascends, and deciles begin at ``starts``."""
+    rising = [np.cumsum(numbers_of_events(of_decile)) for of_decile in np.split(p, starts[1:])]
 
     def draw(generator: np.random.Generator) -> Indices:
-        outcomes = generator.random((BATCH, len(p))) < p
-        return np.add.reduceat(outcomes, starts, axis=1, dtype=np.int64)
+        uniform = generator.random((len(rising), BATCH))
+        drawn = [np.searchsorted(below[:-1], u) for below, u in zip(rising, uniform, strict=True)]
+        return np.stack(drawn, axis=1)
 
     return draw
+
+
+def numbers_of_events(p: Floats) -> Floats:
+    """Return the probabilities (n + 1,) of 0 to n events among examples with probabilities p (n,).
+
+    The product of the polynomials 1 - p + p x, by fast Fourier transforms, two and two.
+
+    Examples
+    --------
+    >>> numbers_of_events(np.array([0.5, 0.5, 1.0])).round(6).tolist()
+    [0.0, 0.25, 0.5, 0.25]
+    """
+    n, size = len(p), 1 << max(len(p) - 1, 0).bit_length()
+    factors = np.zeros((size, 2))
+    factors[:n, 1], factors[:n, 0], factors[n:, 0] = p, 1 - p, 1.0
+    while len(factors) > 1:
+        width = 2 * factors.shape[1]
+        transformed = np.fft.rfft(factors, width, axis=1)
+        factors = np.fft.irfft(transformed[::2] * transformed[1::2], width, axis=1)[:, : width - 1]
+    return np.asarray(np.clip(factors[0, : n + 1], 0.0, 1.0))
 
 
 def _by_group(p: Floats, decile: Indices) -> Draw:

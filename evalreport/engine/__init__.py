@@ -37,3 +37,7 @@ class LastUse(Generic[T]):
             last = (weights, compute(weights))
             self._last = last
         return last[1]
+
+    def forget(self) -> None:
+        """Free the last weights and their result."""
+        self._last = None

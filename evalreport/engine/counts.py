@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.engine import LastUse
 from evalreport.engine.blocks import ROWS_AT_ONCE
 from evalreport.engine.distributions import Array
-from evalreport.engine.ranks import Order, group_weights
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -241,42 +239,6 @@ def without_rounding(part: Array, whole: Array | float) -> Array:
     """
     residue = np.abs(part.real) < ROUNDING * np.asarray(whole).real
     return np.where(residue, part - part.real, part) if residue.any() else part
-
-
-@dataclass(frozen=True, slots=True)
-class CumulativeWeights:
-    """Cumulative weights of positives (``found``) and negatives (``wrong``), best group first, (g, b) each.
-
-    They are the corners of the ROC curve. ``hits`` keeps, by the length of a list, how many positives are among the
-    first. ``example``: the mean weight of an example of the data.
-    """
-
-    found: Floats
-    wrong: Floats
-    example: float = 1.0
-    hits: dict[float, Floats] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """A ranking whose neighbouring thresholds without a positive are merged.
-
-    Between two positives the order of the negatives is of no account to what is measured at the corners of the
-    ROC curve, nor to a cut of the ranking, where a negative adds to the length alone. So the work is that of the
-    rarer class. ``example``: the mean weight of an example of the data.
-    """
-
-    order: Order
-    example: float = 1.0
-    seen: LastUse[CumulativeWeights] = field(default_factory=LastUse)
-
-    def cumulative(self, weights: Floats) -> CumulativeWeights:
-        """Return the corners under weights (b, n)."""
-        return self.seen.get(weights, self._cumulative)
-
-    def _cumulative(self, weights: Floats) -> CumulativeWeights:
-        hits, wrong = (np.cumsum(w, axis=0) for w in group_weights(weights, self.order))
-        return CumulativeWeights(hits, wrong, self.example)
 
 
 @dataclass(frozen=True, slots=True)

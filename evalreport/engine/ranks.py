@@ -106,10 +106,16 @@ def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
 
 @dataclass(frozen=True)
 class RankedWeights:
-    """Weights (g, ...) of positives and of negatives in each group of ties, best first, and their running sums."""
+    """Weights (g, ...) of positives and of negatives in each group of ties, best first, and their running sums.
+
+    ``example``: the mean weight of an example of the data. ``first`` keeps, by the length of a list, how many positives
+    are among the first.
+    """
 
     positives: Array
     negatives: Array
+    example: float = 1.0
+    first: dict[float, Array] = field(default_factory=dict)
 
     @cached_property
     def hits(self) -> Array:
@@ -127,6 +133,30 @@ class RankedWeights:
         called = self.hits + self.wrong
         np.maximum(called, np.finfo(called.dtype).tiny, out=called)
         return np.asarray(np.divide(self.hits, called, out=called))
+
+
+def total(weights: Array, values: Array) -> Array:
+    """Return the sum (...) of weights times values over groups (g, ...)."""
+    return np.asarray(np.einsum("g...,g...->...", weights, values))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A ranking whose neighbouring groups without a positive are merged, and the last weights along it.
+
+    ``example``: the mean weight of an example of the data.
+    """
+
+    order: Order
+    example: float = 1.0
+    last: LastUse[RankedWeights] = field(default_factory=LastUse)
+
+    def under(self, weights: Floats) -> RankedWeights:
+        """Return the weights (b, n) of examples along the ranking."""
+        return self.last.get(weights, self._under)
+
+    def _under(self, weights: Floats) -> RankedWeights:
+        return RankedWeights(*group_weights(weights, self.order), self.example)
 
 
 LEAST_SHARING = 5

@@ -145,9 +145,9 @@ def smallest_alpha(
 def _by_secants(function: Callable[[float], float], first: float, second: float) -> float | None:
     """Return the root of a falling function that secants lead to; None where they do not, as with limits that jump.
 
-    The error of a secant's root is about the product of the errors of the two before it.
+    The error of a secant's root is about a constant times the product of the errors of the two before it.
     """
-    at_first = function(first)
+    at_first, before = function(first), 1e-300
     for _ in range(7):
         at_second = function(second)
         if at_second == AT_THE_VALUE:
@@ -157,7 +157,9 @@ def _by_secants(function: Callable[[float], float], first: float, second: float)
         following = second - at_second * (second - first) / (at_second - at_first)
         if not 0 < following < 10:
             return None
-        if abs(following - second) <= 1e-5 and abs((following - second) * (second - first)) <= 1e-12:
+        moved = abs(following - second)
+        if moved <= 1e-5 and moved * min(moved / before, abs(second - first)) <= 1e-12:
             return following
+        before = abs(second - first)
         first, at_first, second = second, at_second, following
     return None

@@ -9,9 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.engine.counts import CumulativeWeights, Steps
 from evalreport.engine.distributions import Array, parts_of, ratio
-from evalreport.engine.ranks import Areas, ClassRanks, RankedWeights, by_class, class_ranks, placements
+from evalreport.engine.ranks import (
+    Areas,
+    ClassRanks,
+    Ranked,
+    RankedWeights,
+    by_class,
+    class_ranks,
+    placements,
+    total,
+)
 from evalreport.metrics.evidence import AtThreshold, EqualErrors
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function
 from evalreport.metrics.registry import Decorator, Fields, affine, ranking, rows
@@ -23,8 +31,8 @@ from evalreport.texts import Message
 def _won(weights: RankedWeights) -> Array:
     """Return the weight of the pairs of a positive and a negative that the positive wins, ties counting one half."""
     positives, above = weights.positives, weights.wrong
-    ties = (positives * weights.negatives).sum(0) / 2
-    return np.asarray(weights.hits[-1] * above[-1] - (positives * above).sum(0) + ties)
+    ties = total(positives, weights.negatives) / 2
+    return np.asarray(weights.hits[-1] * above[-1] - total(positives, above) + ties)
 
 
 def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
@@ -111,17 +119,12 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
 )
 def average_precision(weights: RankedWeights) -> Array:
     """Mean of the precision at each positive example, taken over the distinct thresholds (step sum)."""
-    return ratio(_total(weights.positives, weights.precision), weights.hits[-1])
+    return ratio(total(weights.positives, weights.precision), weights.hits[-1])
 
 
 def _at(values: Array, groups: Indices) -> Array:
     """Return the values (...) of one group each, out of (g, ...)."""
     return np.asarray(values[groups] if values.ndim == 1 else values[groups, np.arange(values.shape[1])])
-
-
-def _total(weights: Array, values: Array) -> Array:
-    """Return the sum of weights times values over the groups (g, ...)."""
-    return np.asarray((weights * values).sum(axis=0))
 
 
 # --- areas under parts of the curves --------------------------------------------------------------------------------
@@ -220,7 +223,7 @@ def partial_auc(weights: RankedWeights) -> Array:
     # Of the group in which the range ends a share is inside, and of its positives that share is counted.
     cut, whole = _at(inside, last), _at(negatives, last)
     beyond = cut * (1 - np.where(whole > 0, ratio(cut, whole), 1)) * _at(there, last) / 2
-    return _standardised(ratio(_total(inside, heights) - beyond, weights.hits[-1] * upto[-1]))
+    return _standardised(ratio(total(inside, heights) - beyond, weights.hits[-1] * upto[-1]))
 
 
 @_one_by_one
@@ -277,7 +280,7 @@ def pr_auc(weights: RankedWeights) -> Array:
     # A threshold above every drawn example has no precision: the first drawn one's holds from recall 0 on.
     undrawn = bisect(range(len(hits) - 1), 0, key=lambda group: int((hits[group] + wrong[group] > 0).all()))
     first = (hits[: undrawn + 1] + wrong[: undrawn + 1] > 0).argmax(axis=0)
-    heights = _total(positives, precision) + _total(positives[1:], precision[:-1])
+    heights = total(positives, precision) + total(positives[1:], precision[:-1])
     return ratio((heights + _at(positives, first) * _at(precision, first)) / 2, hits[-1])
 
 
@@ -383,12 +386,12 @@ FIRST = 10.0
 """How many examples the metrics ``..._at_10`` look at, each of mean weight: no unit of the weights matters."""
 
 
-def _steps(view: ModelView) -> Steps:
-    return Steps(view.order.merged, view.mean_weight)
+def _merged(view: ModelView) -> Ranked:
+    return Ranked(view.order.merged, view.mean_weight)
 
 
 FIRST_RANKED: Fields = {
-    "prepare": _steps,
+    "prepare": _merged,
     "tasks": ("binary",),
     "needs": "scores",
     "smooth": False,
@@ -398,27 +401,27 @@ FIRST_RANKED: Fields = {
 
 
 def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
-    """Register a function of ``CumulativeWeights``."""
+    """Register a function of ``RankedWeights``."""
 
-    def _decorate(function: Callable[[CumulativeWeights], Floats]) -> Function:
-        of_state = {"function": lambda state, weights: function(state.cumulative(weights))}
+    def _decorate(function: Callable[[RankedWeights], Floats]) -> Function:
+        of_state = {"function": lambda state, weights: function(state.under(weights))}
         return rows(label, formula, **{**FIRST_RANKED, **of_state, **fields})(function)
 
     return _decorate
 
 
-def _both_errors(state: Steps) -> EqualErrors:
-    cumulative = state.cumulative(np.ones((1, len(state.order.rows))))
-    return EqualErrors(*(np.append(0.0, sums[:, 0]) for sums in (cumulative.found, cumulative.wrong)))
+def _both_errors(state: Ranked) -> EqualErrors:
+    weights = state.under(np.ones((1, len(state.order.rows))))
+    return EqualErrors(*(np.append(0.0, sums[:, 0]) for sums in (weights.hits, weights.wrong)))
 
 
-def _near(cumulative: CumulativeWeights, called: float) -> tuple[float, float]:
+def _near(weights: RankedWeights, called: float) -> tuple[float, float]:
     """Return the positives and negatives, one half more each, among the n^0.8 / 2 examples about a place."""
-    above = (cumulative.found + cumulative.wrong)[:, 0]
+    above = (weights.hits + weights.wrong)[:, 0]
     half = above[-1] ** 0.8 / 4
     hits, wrong = (
         np.interp([called - half, called + half], np.append(0, above), np.append(0, sums[:, 0]))
-        for sums in (cumulative.found, cumulative.wrong)
+        for sums in (weights.hits, weights.wrong)
     )
     return float(hits[1] - hits[0]) + 0.5, float(wrong[1] - wrong[0]) + 0.5
 
@@ -431,37 +434,37 @@ def _near(cumulative: CumulativeWeights, called: float) -> tuple[float, float]:
     undefined=Message("undefined.one_class"),
     least_of_a_class=20,
 )
-def eer(cumulative: CumulativeWeights) -> Floats:
+def eer(weights: RankedWeights) -> Floats:
     """Error rate at the point of the ROC curve where positives and negatives are mistaken equally often.
 
     The point is interpolated between two thresholds, where FPR = FNR = 1 - TPR. Undefined where the
     truth holds one class only.
     """
-    p, n = (np.where(sums[-1] == 0, np.nan, sums[-1]) for sums in (cumulative.found, cumulative.wrong))
+    p, n = (np.where(sums[-1] == 0, np.nan, sums[-1]) for sums in (weights.hits, weights.wrong))
 
     def beyond(found: Floats, wrong: Floats) -> Floats:
         """FPR + TPR - 1, which rises from -1 to 1 along the curve, and is 0 at the point."""
         return np.asarray(wrong / n + found / p - 1)
 
-    (f0, w0), (f1, w1) = _corners(cumulative, lambda found, wrong: beyond(found, wrong) >= 0)
+    (f0, w0), (f1, w1) = _corners(weights, lambda found, wrong: beyond(found, wrong) >= 0)
     h0, h1 = beyond(f0, w0), beyond(f1, w1)
     before, after = w0 / n, w1 / n
     return np.asarray(before + (after - before) * ratio(-h0, h1 - h0))
 
 
 def _corners(
-    cumulative: CumulativeWeights, reached: Callable[[Floats, Floats], Mask]
+    weights: RankedWeights, reached: Callable[[Floats, Floats], Mask]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """Return (found, wrong), (b,) each, at the last corner before something is reached and at the first after it.
 
     Once reached it stays so: the run of groups is found first, then the group.
     """
-    size, b = cumulative.found.shape
+    size, b = weights.hits.shape
     every, run = np.arange(b), math.isqrt(size - 1) + 1
 
     def at(index: Indices) -> tuple[Floats, Floats]:
         hits, wrong = (
-            sums[index, every].astype(np.float64, copy=False) for sums in (cumulative.found, cumulative.wrong)
+            sums[index, every].astype(np.float64, copy=False) for sums in (weights.hits, weights.wrong)
         )
         return hits, wrong
 
@@ -486,14 +489,14 @@ def _corners(
     difference_interval="",
     no_test=Message("no_test.chosen_threshold"),
 )
-def max_accuracy(cumulative: CumulativeWeights) -> Floats:
+def max_accuracy(weights: RankedWeights) -> Floats:
     """Highest accuracy that any threshold reaches, all and no example predicted positive included.
 
     It is chosen on the data that it is measured on, so it flatters: the accuracy at a threshold fixed beforehand
     is lower.
     """
-    right = np.maximum((cumulative.found - cumulative.wrong).max(axis=0), 0.0)
-    return ratio(right + cumulative.wrong[-1], cumulative.found[-1] + cumulative.wrong[-1])
+    right = np.maximum((weights.hits - weights.wrong).max(axis=0), 0.0)
+    return ratio(right + weights.wrong[-1], weights.hits[-1] + weights.wrong[-1])
 
 
 @_at_corners(
@@ -506,53 +509,53 @@ def max_accuracy(cumulative: CumulativeWeights) -> Floats:
     undefined=Message("undefined.one_class"),
     source="Smirnov (1939), Bull Univ Moscou 2:3; as credit scoring uses it: Hand and Henley (1997), JRSS A 160:523",
 )
-def ks(cumulative: CumulativeWeights) -> Floats:
+def ks(weights: RankedWeights) -> Floats:
     """Largest distance between the score distributions of positives and negatives (Kolmogorov-Smirnov).
 
     The threshold is chosen on the data that it is measured on, so it flatters.
     """
-    of_positives = ratio(cumulative.found, cumulative.found[-1:])
-    return np.asarray(np.abs(of_positives - ratio(cumulative.wrong, cumulative.wrong[-1:])).max(axis=0))
+    of_positives = ratio(weights.hits, weights.hits[-1:])
+    return np.asarray(np.abs(of_positives - ratio(weights.wrong, weights.wrong[-1:])).max(axis=0))
 
 
-def _hits(cumulative: CumulativeWeights, cut: Floats) -> Floats:
+def _hits(weights: RankedWeights, cut: Floats) -> Floats:
     """Return the positives among the first ``cut`` (b,) examples: those tied at the cut count by their share."""
-    (f0, w0), (f1, w1) = _corners(cumulative, lambda found, wrong: found + wrong >= cut * (1 - 1e-12))
+    (f0, w0), (f1, w1) = _corners(weights, lambda found, wrong: found + wrong >= cut * (1 - 1e-12))
     c0, c1 = f0 + w0, f1 + w1
     return np.asarray(f0 + (f1 - f0) * np.minimum(ratio(cut - c0, c1 - c0), 1))
 
 
-def _first_hits(cumulative: CumulativeWeights) -> tuple[Floats, Floats]:
+def _first_hits(weights: RankedWeights) -> tuple[Floats, Floats]:
     """Return the positives among the first ten, nan where there are not ten, and all: in examples of mean weight."""
-    cut = FIRST * cumulative.example
-    enough = cumulative.found[-1] + cumulative.wrong[-1] >= cut * (1 - 1e-12)
-    if FIRST not in cumulative.hits:
-        cumulative.hits[FIRST] = np.minimum(_hits(cumulative, np.full(cumulative.found.shape[1], cut)), cut)
-    return np.where(enough, cumulative.hits[FIRST], np.nan) / cumulative.example, cumulative.found[
+    cut = FIRST * weights.example
+    enough = weights.hits[-1] + weights.wrong[-1] >= cut * (1 - 1e-12)
+    if FIRST not in weights.first:
+        weights.first[FIRST] = np.minimum(_hits(weights, np.full(weights.hits.shape[1], cut)), cut)
+    return np.where(enough, weights.first[FIRST], np.nan) / weights.example, weights.hits[
         -1
-    ] / cumulative.example
+    ] / weights.example
 
 
 @_at_corners(
     "Precision at 10",
     "positives among the 10 highest scores / 10",
-    proportion=lambda state, weights: (_first_hits(state.cumulative(weights))[0][0], FIRST),
+    proportion=lambda state, weights: (_first_hits(state.under(weights))[0][0], FIRST),
     undefined=Message("undefined.few_examples"),
     extensive=True,
     intervals=PROPORTION_INTERVALS,
     no_test=Message("no_test.first_ten"),
 )
-def precision_at_10(cumulative: CumulativeWeights) -> Floats:
+def precision_at_10(weights: RankedWeights) -> Floats:
     """Share of positives among the ten examples with the highest scores.
 
     Where ties straddle the cut it is the expected share over a random order of the tied examples. Undefined with
     fewer than ten examples. Its binomial interval is about the ten positions: how often what such scores rank
     first is positive.
     """
-    return np.asarray(_first_hits(cumulative)[0] / FIRST)
+    return np.asarray(_first_hits(weights)[0] / FIRST)
 
 
-def _positives(state: Steps) -> float:
+def _positives(state: Ranked) -> float:
     return float(state.order.positive.sum())
 
 
@@ -563,13 +566,13 @@ def _positives(state: Steps) -> float:
     undefined=Message("undefined.recall_at_10"),
     extensive=True,
 )
-def recall_at_10(cumulative: CumulativeWeights) -> Floats:
+def recall_at_10(weights: RankedWeights) -> Floats:
     """Share of all positives that stand among the ten examples with the highest scores.
 
     At most 10 / P with P positives. Ties at the cut count by their expected share. Undefined without a positive
     or with fewer than ten examples.
     """
-    return ratio(*_first_hits(cumulative))
+    return ratio(*_first_hits(weights))
 
 
 @_at_corners(
@@ -579,27 +582,27 @@ def recall_at_10(cumulative: CumulativeWeights) -> Floats:
     undefined=Message("undefined.few_examples"),
     extensive=True,
 )
-def f1_at_10(cumulative: CumulativeWeights) -> Floats:
+def f1_at_10(weights: RankedWeights) -> Floats:
     """Harmonic mean of precision and recall at ten: F1 where the ten highest scores are predicted positive.
 
     Ties at the cut count by their expected share. Undefined with fewer than ten examples.
     """
-    hits, positives = _first_hits(cumulative)
+    hits, positives = _first_hits(weights)
     return ratio(2 * hits, FIRST + positives)
 
 
-def _at_as_many_as_positives(state: Steps) -> AtThreshold:
+def _at_as_many_as_positives(state: Ranked) -> AtThreshold:
     """Delta method, with the share s of positives among the examples at the threshold.
 
     The value moves by 1 - s with the recall there, by -s N/P with the false positive rate, and by s (1 + FPR - R) / P
     with the number of positives.
     """
-    cumulative = state.cumulative(np.ones((1, len(state.order.rows))))
-    p, n = float(cumulative.found[-1, 0]), float(cumulative.wrong[-1, 0])
-    value = float(r_precision(cumulative)[0])
+    weights = state.under(np.ones((1, len(state.order.rows))))
+    p, n = float(weights.hits[-1, 0]), float(weights.wrong[-1, 0])
+    value = float(r_precision(weights)[0])
     if not 0 < value < 1:
         return AtThreshold(p)
-    near, far = _near(cumulative, p)
+    near, far = _near(weights, p)
     share, wrong = near / (near + far), p * (1 - value) / n
     variance = (1 - share) ** 2 * value * (1 - value) / p
     variance += share**2 * (1 - value) * (1 - wrong) / p
@@ -613,9 +616,9 @@ def _at_as_many_as_positives(state: Steps) -> AtThreshold:
     closed=_at_as_many_as_positives,
     undefined=Message("undefined.no_positive"),
 )
-def r_precision(cumulative: CumulativeWeights) -> Floats:
+def r_precision(weights: RankedWeights) -> Floats:
     """Precision where as many examples are called as there are positives; it equals recall and F1 there.
 
     Ties at the cut count by their expected share. Undefined without a positive.
     """
-    return ratio(_hits(cumulative, cumulative.found[-1]), cumulative.found[-1])
+    return ratio(_hits(weights, weights.hits[-1]), weights.hits[-1])

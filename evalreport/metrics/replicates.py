@@ -11,7 +11,7 @@ from scipy import sparse
 from evalreport.engine.distributions import Columns, sparse_rows
 from evalreport.engine.draws import GROUPS, bootstrap_groups, stream
 from evalreport.engine.parallel import mapped
-from evalreport.engine.ranks import RankedWeights, group_weights
+from evalreport.engine.ranks import Ranked
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Ranking
 from evalreport.metrics.layout import Layout, Parts
@@ -199,19 +199,24 @@ def _of_weights(data: RowData, keys: Sequence[Key], multiplicities: Floats) -> d
     rows_of_parts = data.layout.ranked.rows()
     multiplicities = np.asfortranarray(multiplicities)
     values: dict[Key, list[Floats]] = {key: [] for key in keys}
-    by_ranks: dict[str, list[Key]] = {}
+    by_model: dict[str, list[Key]] = {}
     for key in keys:
-        if isinstance(definition(key[1]).computation, Ranks):
-            by_ranks.setdefault(key[0], []).append(key)
-    of_states = [key for key in keys if key in data.states]
+        by_model.setdefault(key[0], []).append(key)
     for j, rows in enumerate(rows_of_parts):
         weights = data.units.expand(multiplicities, slice(None) if len(rows_of_parts) == 1 else rows)
-        for name, of_model in by_ranks.items():
-            ranked = RankedWeights(*group_weights(weights, data.orders[name][j].merged))
+        for name, of_model in by_model.items():
+            states = {key: data.states[key][j] for key in of_model if key in data.states}
+            ranked = next((state for state in states.values() if isinstance(state, Ranked)), None)
+            if ranked is None and name in data.orders:
+                ranked = Ranked(data.orders[name][j].merged)
             for key in of_model:
-                values[key].append(definition(key[1]).computation.function(ranked))
-        for key in of_states:
-            values[key].append(definition(key[1]).computation.function(data.states[key][j], weights))
+                computation = definition(key[1]).computation
+                if key in states:
+                    values[key].append(computation.function(states[key], weights))
+                elif ranked is not None:
+                    values[key].append(computation.function(ranked.under(weights)))
+            if ranked is not None:
+                ranked.last.forget()
     return {key: mean_of_parts(np.stack(of_parts), data.layout) for key, of_parts in values.items()}
 
 

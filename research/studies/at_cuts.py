@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from scipy import optimize, stats
 
-from evalreport.engine.counts import Steps
 from evalreport.engine.draws import bootstrap_rows
-from evalreport.engine.ranks import ascending, descending_order
+from evalreport.engine.ranks import Ranked, ascending, descending_order
 from evalreport.intervals import leading
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.metric import RowWise
@@ -137,7 +136,7 @@ def drawn(
         positive = generator.random(n) < positives / n
     noise = generator.normal(size=n)
     score = np.where(positive, shape[0] + shape[1] * noise, noise)
-    state = Steps(descending_order(score, positive).merged)
+    state = Ranked(descending_order(score, positive).merged)
     beside = generator.random() < 1 / EVERY
     for metric, value in truth.items():
         computation = definition(Quantity(metric)).computation

@@ -28,6 +28,20 @@ MEASURED_AGAIN: Mapping[Cell, str] = {
         "roc_auc",
     ): "prevalence 0.1, AUC 0.85, n = 1000: roc_auc",
     ("suite", 5, "value", "a", "mean_outcome"): "suite, n = 5: mean_outcome",
+    **{
+        (
+            "prevalence 0.5, AUC 0.85",
+            100,
+            kind,
+            model,
+            "average_precision",
+        ): f"prevalence 0.5, AUC 0.85, n = 100: {of}"
+        for kind, model, of in (
+            ("value", "b", "average_precision of b"),
+            ("difference", "a", "difference of average_precision"),
+        )
+    },
+    ("skewed errors", 100, "difference", "a", "r2"): "skewed errors, n = 100: difference of r2",
 }
 """Cells that missed and were measured once more, with another seed and at least four times the data sets: that promise
 of docs/promises.csv decides, and they are no limits while it holds."""

@@ -193,8 +193,8 @@ class _Answers:
             if isinstance(metric.computation, Ranks):
                 # All examples are tied: one group.
                 positive = view.true == view.positive_code
-                groups = (np.array([weight[held].sum()]) for held in (positive, ~positive))
-                return float(metric.computation.function(RankedWeights(*groups)))
+                positives, negatives = (np.array([weight[held].sum()]) for held in (positive, ~positive))
+                return float(metric.computation.function(RankedWeights(positives, negatives)))
             if isinstance(metric.computation, Moments):
                 each = self.units.weight if self.baseline.shares is None else weight
                 sums = column_totals(each, metric.computation.columns(view))

@@ -408,7 +408,7 @@ def _open(view: View) -> tuple[Model, Model, VerdictRecord, str] | None:
 
 
 def second_look_words(view: View) -> str:
-    """Say what another look at more examples costs where none was declared; nothing where no pair is open."""
+    """Say what another look at more examples takes where none was declared; nothing where no pair is open."""
     results, open_pair = view.results, _open(view)
     detectable = None if open_pair is None else open_pair[2].detectable
     if results.looks is not None or results.audit or results.history or detectable is None:
