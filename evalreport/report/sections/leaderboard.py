@@ -490,7 +490,7 @@ def _differences(
     shown: Sequence[Model],
     key: MetricKey,
     reference: Model,
-    verdicts: tuple[VerdictRecord, ...],
+    verdicts: Sequence[VerdictRecord],
     sign: int,
 ) -> list[tuple[Model, Difference]]:
     """Return each model's difference from the reference, with the limits of its verdict."""

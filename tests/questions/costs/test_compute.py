@@ -200,7 +200,7 @@ def test_costs_that_are_none_are_refused():
     for wrong in ("-1", "inf", "dear"):
         with pytest.raises((InputError, InputErrors), match="no cost"):
             run(rows(["1", wrong, "3"]), rows([1, 2, 3]))
-    assert run(rows(["low", "high"]), rows(["low", "low"])).costs == ()
+    assert run(rows(["low", "high"]), rows(["low", "low"])).costs == []
     with pytest.raises(UsageError, match="holds no number"):
         run(rows(["low", "high"]), rows(["low", "low"]), costs=["cost"])
 

@@ -57,13 +57,13 @@ def test_a_leader_that_alone_may_be_best_was_not_chosen() -> None:
     """Its lead is decided, so that its own interval says what it is worth."""
     results = run(labels(a=290, b=150))
     assert results.chosen is None
-    assert results.chosen_values == ()
+    assert results.chosen_values == []
 
 
 def test_two_models_have_no_rank_sets_and_count_where_the_leader_is_not_decided() -> None:
     """Without rank sets K is the number of models that are not decidedly behind the leader."""
     results = run(labels(a=240, b=250))
-    assert results.rank_sets == ()
+    assert results.rank_sets == []
     assert results.chosen is not None
     assert results.chosen.models == ("a", "b")
 
