@@ -168,3 +168,28 @@ def test_all_models_of_which_another_metric_is_true_are_named() -> None:
     results = er.evaluate(models, truth=np.arange(100) % 2, positive="1", resamples=20)
     assert results.headline is not None
     assert "half is lower on log loss: 0.7 against 17.3 for no and yes, by" in str(results.headline.text)
+
+
+def test_a_class_that_only_the_model_behind_never_finds_is_named() -> None:
+    """The loser calls every 'z' an 'x': what its lower accuracy comes from."""
+    truth = ["x", "y", "z"] * 80
+    models = {
+        "good": {"y_pred": [t if i % 9 else "x" for i, t in enumerate(truth)]},
+        "poor": {"y_pred": [t if t != "z" and i % 9 else "x" for i, t in enumerate(truth)]},
+    }
+    first = er.evaluate(models, truth=truth, resamples=20).headline
+    assert first is not None
+    assert str(first.text).endswith("; poor never finds “z” (80 examples).")
+
+
+def test_of_two_that_rank_alike_the_level_of_the_one_that_is_off_is_the_clause() -> None:
+    """Both rank equally well; b halves the odds, so that it predicts too few: log loss is the metric that shows it."""
+    rng = np.random.default_rng(2)
+    logit = rng.normal(-1, 1.5, 2500)
+    truth = (rng.random(2500) < 1 / (1 + np.exp(-logit))).astype(int)
+    p = {"a": 1 / (1 + np.exp(-logit + rng.normal(0, 0.02, 2500))), "b": 1 / (1 + 3 * np.exp(-logit))}
+    results = er.evaluate({m: {"p_1": v} for m, v in p.items()}, truth=truth, resamples=20)
+    assert results.headline is not None
+    share, predicted = 100 * truth.mean(), 100 * p["b"].mean()
+    said = f"; b’s probabilities are too low: {predicted:.1f} % predicted, {share:.1f} % observed."
+    assert str(results.headline.text).endswith(said)
