@@ -55,7 +55,7 @@ from evalreport.predictions.subsets import one_value_a_dataset, test_rows
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import environment, plain_options, signature
 from evalreport.questions.algorithms.learning_curves import at_one_point
-from evalreport.questions.judges.gold_check import with_gold_checked
+from evalreport.questions.judges.gold import with_gold_checked
 from evalreport.questions.looks.records import Look
 from evalreport.questions.question import Data, Pairs, Run, answered
 from evalreport.refusals import require_analysable, require_swappable, require_telling_margin
