@@ -129,7 +129,7 @@ def compared_data(
     default = default_primary(predictions, options, of_series=primary_of_series)
     quantities = tuple(chosen(predictions, options.metrics, in_gates, default.metric))
     require_swappable(quantities, options)
-    require_telling_margin(quantities[0], predictions.task, options)
+    require_telling_margin(quantities[0], predictions, options)
     look = None if look_of is None else look_of(predictions, quantities[0].spelled)
     return Data(
         whole=whole,

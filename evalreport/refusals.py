@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalreport.errors import UsageError
+from evalreport.metrics.estimate import value_range
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, definition
-from evalreport.options import Options, Task
+from evalreport.options import Options
 from evalreport.predictions.possible_analyses import why_not_analysed
 from evalreport.predictions.table import Predictions
 from evalreport.predictions.time_order import no_series, rows_in_time
@@ -76,7 +77,7 @@ def require_swappable(quantities: Sequence[Quantity], options: Options) -> None:
             )
 
 
-def require_telling_margin(primary: Quantity, task: Task, options: Options) -> None:
+def require_telling_margin(primary: Quantity, predictions: Predictions, options: Options) -> None:
     """Refuse a margin that no difference on the primary metric can pass, such as 1 where 0.01 was meant.
 
     Raises
@@ -84,7 +85,7 @@ def require_telling_margin(primary: Quantity, task: Task, options: Options) -> N
     UsageError
         With the range of the metric.
     """
-    low, high = definition(primary).scale.range_of(task)
+    low, high = value_range(definition(primary), predictions)
     if options.margin is not None and options.margin >= high - low:
         percent = " (one percentage point is 0.01)" if (low, high) == (0, 1) else ""
         raise UsageError(

@@ -74,3 +74,11 @@ def test_a_margin_that_a_difference_can_pass_is_taken(margin: float, metric: str
     """MCC goes from -1 to 1, and a log loss has no end."""
     results = er.evaluate(two(p_yes=np.linspace(0.1, 0.9, 40)), metrics=[metric], margin=margin, resamples=20)
     assert results.options["margin"] == margin
+
+
+def test_of_outcomes_right_or_wrong_a_margin_of_1_tells_nothing() -> None:
+    """Grades have no end, so that a margin of 1 among them tells something."""
+    passed, grades = [0, 1] * 20, [1, 5] * 20
+    with pytest.raises(UsageError, match="--margin 1: mean_outcome lies between 0 and 1"):
+        er.evaluate({"a": {"outcome": passed}, "b": {"outcome": passed[::-1]}}, margin=1, resamples=20)
+    er.evaluate({"a": {"outcome": grades}, "b": {"outcome": grades[::-1]}}, margin=1, resamples=20)
