@@ -41,7 +41,7 @@ def left_out(facts: Facts, lead: Lead) -> Message | None:
     if lead.code not in OF_RUNS:
         return None
     results = facts.results
-    if results.options.get("join") == "independent":
+    if results.options.get("join") == "independent" and len(results.models) > 1:
         return Message("headline.own_examples")
     for record in results.found:
         if record.what == "tasks left out":
