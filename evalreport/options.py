@@ -255,11 +255,15 @@ def validate(options: Options) -> None:
         )
     if options.lower_is_better and options.higher_is_better:
         raise UsageError("lower_is_better and higher_is_better contradict each other: name one of them")
-    if options.order is not None and (options.cluster is not None or options.weight is not None):
-        other = "cluster" if options.cluster is not None else "weight"
+    if options.order is not None and options.cluster is not None:
         raise UsageError(
-            f"order and {other} contradict each other: name clusters (blocks of time, say), or take every example as"
-            " a neighbour of the next"
+            "order and cluster contradict each other: name clusters alone (blocks of time, say), or the order alone,"
+            " where every example is a neighbour of the next"
+        )
+    if options.order is not None and options.weight is not None:
+        raise UsageError(
+            "order and weight do not go together: limits of weighted examples in order of time were never measured;"
+            " leave one of them out"
         )
     if options.order is not None and options.fixed_class_counts:
         raise UsageError("order and fixed_class_counts contradict each other: time fixes no class counts")

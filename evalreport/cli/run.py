@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -334,7 +334,7 @@ def _print_summary(results: Results, folder: Path) -> None:
         tell(f"report: {folder / names[0]}")
 
 
-def say_gates(gates: tuple[GateRecord, ...], output: OutputOptions) -> None:
+def say_gates(gates: Sequence[GateRecord], output: OutputOptions) -> None:
     """Print the gates that did not pass, if the summary is not printed."""
     if output.quiet or output.output == STANDARD_OUTPUT:
         for gate in gates:

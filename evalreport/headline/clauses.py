@@ -40,7 +40,7 @@ def left_out(facts: Facts, lead: Lead) -> Message | None:
     if lead.code not in OF_RUNS:
         return None
     results = facts.results
-    if results.options.get("join") == "independent":
+    if results.options.get("join") == "independent" and len(results.models) > 1:
         return Message("headline.own_examples")
     for record in results.found:
         if record.what == "tasks left out":
@@ -480,10 +480,10 @@ def biased(facts: Facts, lead: Lead) -> Message | None:
     alike = [m for m, b in large.items() if (b.value > 0) == (large.get(first, b).value > 0)]
     if len(alike) > MOST_NAMES:
         alike = [first]
-    return Message(
-        f"headline.{_side(large[alike[0]])}", models=facts.names(alike), n=len(alike),
-        by=tuple(_bias(large[m]) for m in alike),
-    )  # fmt: skip
+    side, by = _side(large[alike[0]]), tuple(_bias(large[m]) for m in alike)
+    if len(alike) == len(facts.ranked) == 2:
+        return Message(f"headline.{side}_both", by=by)
+    return Message(f"headline.{side}", models=facts.names(alike), n=len(alike), by=by)
 
 
 def _large_bias(facts: Facts, model: str, rmse: Quantity) -> Limited | None:

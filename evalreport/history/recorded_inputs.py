@@ -8,6 +8,7 @@ from typing import Literal
 
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.options import Options, with_fields
+from evalreport.predictions.direction import BY_NAME
 from evalreport.registry import instead_of
 from evalreport.schema.inputs import JsonObject
 from evalreport.sources.files import digest
@@ -38,6 +39,8 @@ def recorded_options(content: JsonObject, folder: Path) -> Options:
     """
     # Options that are gone were recorded with their defaults by earlier versions.
     given = {k: v for k, v in content["options"].items() if v not in (None, False) or not instead_of(k)}
+    if any(row.get("code") == BY_NAME for row in content.get("found", ())):
+        given.pop("lower_is_better", None)  # a name decided it, and does again
     if given.get("truth") is not None:
         named = [
             row["path"] for row in content["inputs"] if PurePosixPath(row["path"]).name == given["truth"]

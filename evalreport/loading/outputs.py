@@ -9,6 +9,7 @@ from typing import NoReturn
 import numpy as np
 
 from evalreport.engine.blocks import Places, looked_up
+from evalreport.engine.distributions import complement
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.parsing import Parsed
@@ -283,7 +284,7 @@ def _score_beside_labels(
                 positive=task.positive,
             )
         note = warning("score_is_confidence", about=(chosen.model,), model=chosen.model, column=header)
-        return np.where(positive | (y_pred < 0), score, 1.0 - score), [note]
+        return np.where(positive | (y_pred < 0), score, complement(score)), [note]
     if header != "score" or not len(above):
         return score, []  # of a probability it is said by its threshold
     n = _misplaced(above, below)
@@ -322,7 +323,7 @@ def _beside(given: dict[str, Floats], task: FoundTask) -> Floats | None:
         if label in given:
             proba[:, place] = given[label]
         else:
-            np.subtract(1.0, next(iter(given.values())), out=proba[:, place])
+            proba[:, place] = complement(next(iter(given.values())))
     return proba
 
 

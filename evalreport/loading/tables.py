@@ -262,7 +262,7 @@ def _without_missing_words(
             arrays[header] = without(array, words)
     for header in roles.metadata:
         array = combined(arrays[header])
-        if pa.types.is_dictionary(array.type) and _are_numbers_but(array.dictionary.to_pylist(), words):
+        if pa.types.is_dictionary(array.type) and _are_numbers_but(array.dictionary, words):
             arrays[header] = without(array, words)
     if options.missing != "refuse":
         numbers = [header for header, kind in roles.kinds().items() if kind == "number"]
@@ -274,11 +274,11 @@ def _without_missing_words(
     return replace(read, arrays=arrays), tuple(remarks), counts
 
 
-def _are_numbers_but(texts: Collection[str], words: Collection[str]) -> bool:
+def _are_numbers_but(texts: pa.Array, words: Collection[str]) -> bool:
     """Say whether texts are numbers, and beside them words for a missing one: R's NA in a column of ages."""
-    gone = [text for text in texts if text.strip(BLANKS) in words]
+    gone = set(_codes_of(texts, words))
     return 0 < len(gone) < len(texts) and all(
-        is_number(text) for text in texts if text.strip(BLANKS) not in words
+        is_number(text) for code, text in enumerate(texts.to_pylist()) if code not in gone
     )
 
 

@@ -96,7 +96,7 @@ def _weighted_kappa(power: int) -> Fields:
     **_weighted_kappa(2),
 )
 def quadratic_kappa(sums: Array) -> Array:
-    """Agreement beyond chance where an answer two classes away costs four times as much as one next to the truth."""
+    """Agreement beyond chance where an answer two classes away weighs four times as much as one next to the truth."""
     return _kappa(sums, 2)
 
 
@@ -106,7 +106,7 @@ def quadratic_kappa(sums: Array) -> Array:
     **_weighted_kappa(1),
 )
 def linear_kappa(sums: Array) -> Array:
-    """Agreement beyond chance where an answer two classes away costs twice as much as one next to the truth."""
+    """Agreement beyond chance where an answer two classes away weighs twice as much as one next to the truth."""
     return _kappa(sums, 1)
 
 

@@ -201,7 +201,7 @@ def _only_in_gates(spelled: Iterable[str], predictions: Predictions) -> Iterator
             yield Quantity(name, label=label)
 
 
-def parse(text: str, task: Task, classes: tuple[str, ...]) -> Quantity:
+def parse(text: str, task: Task, classes: Sequence[str]) -> Quantity:
     """Read a metric as the command line spells it.
 
     For several classes the bare name of a class-wise metric means its macro average.

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evalreport.engine.distributions import Array, in_parts
+from evalreport.engine.distributions import Array, complement, in_parts
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs, Predictions
@@ -80,7 +80,7 @@ class ModelView:
             return None
         other = self.proba[:, 1 - self.positive_code]
         is_rest = np.array_equal(self.score, self.proba[:, self.positive_code]) and np.array_equal(
-            self.score, 1 - other
+            self.score, complement(other)
         )
         return other if is_rest else None
 

@@ -50,7 +50,7 @@ def is_loss(name: str) -> bool:
 def direction_found(
     headers: Sequence[str], values: Iterable[Floats], options: Options
 ) -> tuple[FoundRecord, ...]:
-    """Return the fact that less is better, where the columns are named after losses.
+    """Return the fact that less is better, where the columns are named after losses and no option says it.
 
     Values of which none is above 0, and some below, are losses turned round: more is better.
 
@@ -67,11 +67,9 @@ def direction_found(
         Some columns are named after a loss and others not, and no option says which end is the better one.
     """
     losses = [header for header in headers if is_loss(header)]
-    if not losses or options.higher_is_better:
+    if not losses or options.higher_is_better or options.lower_is_better:
         return ()
     if len(losses) < len(headers):
-        if options.lower_is_better:
-            return ()
         others = ", ".join(repr(header) for header in headers if header not in losses)
         raise UsageError(
             f"less is better in the column {losses[0]!r} by its name, and not in {others}: give the columns one name,"

@@ -25,6 +25,8 @@ def no_series(predictions: Predictions) -> Message | None:
         return Message("no_series.tasks")
     if "attempt" in predictions.keys or any(model.attempts is not None for model in predictions.models):
         return Message("no_series.attempts")
+    if predictions.design == "test-set" and predictions.apart:
+        return Message("no_series.two_sets")
     if predictions.design != "test-set" or predictions.n != len(predictions.ids):
         return Message("no_series.fits", design=predictions.design, keys=", ".join(predictions.keys))
     return None

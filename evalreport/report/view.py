@@ -257,7 +257,7 @@ def limits_at_zero(
 
 
 def verdict_between(
-    view: View, a: str, b: str, records: tuple[VerdictRecord, ...] | None = None
+    view: View, a: str, b: str, records: Sequence[VerdictRecord] | None = None
 ) -> VerdictRecord | None:
     """Return the verdict of a seen from b, among those on the primary metric or among ``records``."""
     among = view.pairs.verdicts.get(lookups.unordered(a, b), ()) if records is None else records

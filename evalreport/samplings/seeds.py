@@ -51,6 +51,9 @@ def over_seeds(value: Value) -> Crossed | None:
     A difference with common seeds is one series of trainings, else each side is one. A model with one seed adds no
     term: what training it again would change is then not included.
     """
+    of_examples = value.sampling.robust(value)
+    if of_examples is None:
+        return None
     trained = (value,) if value.fits is not None else value.sides
     terms: list[SeedTerm | None] = []
     for side in trained:
@@ -60,8 +63,7 @@ def over_seeds(value: Value) -> Crossed | None:
             return None
         several = len(side.fits.values) > 1
         terms.append(seed_term(side.fits.values, side.influence.by_fit()) if several else None)
-    of_examples = value.sampling.robust(value)
-    return None if of_examples is None else crossed(of_examples.error**2, of_examples.df, terms)
+    return crossed(of_examples.error**2, of_examples.df, terms)
 
 
 def student_over_seeds(value: Value) -> StudentError | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.engine.distributions import WRITTEN
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.roles import MOST_CLASSES, Roles, about_truth, require_usable, understand
 from evalreport.loading.task import MOST_SPELLINGS, MOST_WHOLE_CLASSES
@@ -180,11 +181,19 @@ def graded(one: OpenedSource, classes: Sequence[str], positive: str) -> Graded |
     if own is not None:
         probability = nw.col(own).cast(nw.Float64)
     elif other is not None:
-        probability = 1.0 - nw.col(other).cast(nw.Float64)
+        probability = _complement(nw.col(other).cast(nw.Float64))
     if score is None and probability is None:
         return None
     used = (header, own, other if known.get(positive) is not None or own is None else None)
     return Graded(score, probability, tuple(h for h in used if h is not None))
+
+
+def _complement(p: nw.Expr) -> nw.Expr:
+    """Return 1 - p as it would be written, as ``engine.distributions.complement`` does."""
+    import narwhals as nw
+
+    whole = (p * WRITTEN).round(0)
+    return nw.when(whole / WRITTEN == p).then((WRITTEN - whole) / WRITTEN).otherwise(1.0 - p)
 
 
 def _refuse_other_designs(roles: Roles, name: str) -> None:

@@ -23,7 +23,7 @@ OF_INTERVAL = {"low": "low", "high": "high", "level": "level", "interval_method"
 
 def record_lists(results: type) -> Mapping[str, type]:
     """Return the fields of a class that are lists of records, and the class of the records of each."""
-    lists = {name: hint for name, hint in get_type_hints(results).items() if get_origin(hint) is tuple}
+    lists = {name: hint for name, hint in get_type_hints(results).items() if get_origin(hint) is Sequence}
     parts = {name: get_args(hint)[:1] for name, hint in lists.items()}
     return {name: part[0] for name, part in parts.items() if part and _is_record(part[0])}
 

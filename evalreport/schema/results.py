@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -75,60 +75,67 @@ class Results(RoomLists):
     task: str
     design: str
     n: int
-    classes: tuple[str, ...]
+    classes: Sequence[str]
     positive: str | None
-    models: tuple[Annotated[str, msgspec.Meta(max_length=LONGEST_NAME)], ...]
+    models: Sequence[Annotated[str, msgspec.Meta(max_length=LONGEST_NAME)]]
     primary_metric: str | None
     usual_metric: str | None = None
     """The metric that would have been the primary one of the task by itself, where another one is."""
     primary_because: Message | None = None
     """Why the primary metric is not the usual one of the task; None where it is, or where it was named."""
-    value_columns: tuple[str, ...] = ()
+    value_columns: Sequence[str] = ()
     """The headers of the columns of outcomes or values, as the files spell them."""
     unit: str | None = None
     """What sums are added up over, by the name of the ids: document, image ..., else unit; None of other tasks."""
-    labels_at_half: tuple[str, ...] = ()
+    labels_at_half: Sequence[str] = ()
     """Models whose labels are their probabilities cut at 0.5, a threshold that nobody chose."""
     baseline: str | None
-    inputs: tuple[InputRecord, ...]
-    suite: tuple[str, ...] = ()
+    inputs: Sequence[InputRecord]
+    suite: Sequence[str] = ()
     """The tasks of a suite, over which every value is a mean (or over all of their examples)."""
-    found: tuple[FoundRecord, ...] = ()
-    flow: tuple[FlowRecord, ...] = ()
+    found: Sequence[FoundRecord] = ()
+    flow: Sequence[FlowRecord] = ()
     """The cases that were read, left out and used; empty where rows are counts or each model has its own."""
-    metrics: tuple[MetricRecord, ...] = ()
-    folds: tuple[FoldRecord, ...] = ()
-    confusion: tuple[ConfusionRecord, ...] = ()
-    residuals: tuple[ResidualRecord, ...] = ()
-    comparisons: tuple[ComparisonRecord, ...] = ()
+    metrics: Sequence[MetricRecord] = ()
+    folds: Sequence[FoldRecord] = ()
+    confusion: Sequence[ConfusionRecord] = ()
+    residuals: Sequence[ResidualRecord] = ()
+    comparisons: Sequence[ComparisonRecord] = ()
     comparisons_left_out: int = 0
     """Pairs on other metrics than the primary one that were not compared, since there are more than 20 models."""
-    variance: tuple[VarianceRecord, ...] = ()
-    ranking: tuple[RankingRecord, ...] = ()
-    effects: tuple[EffectRecord, ...] = ()
-    agreement: tuple[AgreementRecord, ...] = ()
-    disagreements: tuple[DisagreementRecord, ...] = ()
-    unanimity: tuple[UnanimityRecord, ...] = ()
-    verdicts: tuple[VerdictRecord, ...] = ()
-    second_verdicts: tuple[VerdictRecord, ...] = ()
+    variance: Sequence[VarianceRecord] = ()
+    ranking: Sequence[RankingRecord] = ()
+    effects: Sequence[EffectRecord] = ()
+    agreement: Sequence[AgreementRecord] = ()
+    disagreements: Sequence[DisagreementRecord] = ()
+    unanimity: Sequence[UnanimityRecord] = ()
+    verdicts: Sequence[VerdictRecord] = ()
+    second_verdicts: Sequence[VerdictRecord] = ()
     """Verdicts on the first companion of the primary metric (``COMPANIONS``): a family of its own, corrected alone."""
-    task_verdicts: tuple[TaskVerdictRecord, ...] = ()
+    task_verdicts: Sequence[TaskVerdictRecord] = ()
     """Verdicts within each task of a suite: a family of its own over tasks and pairs."""
-    gates: tuple[GateRecord, ...] = ()
-    metric_ratios: tuple[MetricRatioRecord, ...] = ()
+    gates: Sequence[GateRecord] = ()
+    metric_ratios: Sequence[MetricRatioRecord] = ()
     """Ratios of two models' values that gates ask for (``new.accuracy >= 0.95 * old.accuracy``)."""
     headline: HeadlineRecord | None = None
     """The first sentence, which every output prints; None of records that were put together without one."""
-    history: tuple[HistoryRecord, ...] = ()
-    audit: tuple[AuditRecord, ...] = ()
-    evidence: tuple[EvidenceRecord, ...] = ()
-    warnings: tuple[WarningRecord, ...] = ()
-    checks: tuple[CheckRecord, ...] = ()
+    history: Sequence[HistoryRecord] = ()
+    audit: Sequence[AuditRecord] = ()
+    evidence: Sequence[EvidenceRecord] = ()
+    warnings: Sequence[WarningRecord] = ()
+    checks: Sequence[CheckRecord] = ()
     """Every check that the program knows, with its state."""
-    findings: tuple[FindingRecord, ...] = ()
-    changes: tuple[ChangeRecord, ...] = ()
+    findings: Sequence[FindingRecord] = ()
+    changes: Sequence[ChangeRecord] = ()
     """Of an audit: facts of the run that differ from the accepted run."""
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # What JSON has as a list is one here, too: ``results.gates == []``.
+        for entry in dataclasses.fields(self):
+            value = getattr(self, entry.name)
+            if isinstance(value, tuple):
+                object.__setattr__(self, entry.name, list(value))
 
     @property
     def shown_metric(self) -> str:

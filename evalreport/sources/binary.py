@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import tokenize
 import warnings
@@ -78,6 +79,27 @@ def whole(name: str, suffix: str, *further: type[Exception]) -> Iterator[None]:
         raise _foreign(name, suffix, f"it cannot be read as {suffix} ({_first_line(error)})") from None
 
 
+@contextmanager
+def _asking_no_more_than(room: Room) -> Iterator[None]:
+    """Refuse a file whose damaged lengths ask for more memory than there is room for: Arrow's error names the size.
+
+    Raises
+    ------
+    InputError
+        As ``Room.check``.
+    MemoryError
+        There is too little memory for what would have room.
+    """
+    import pyarrow as pa
+
+    try:
+        yield
+    except pa.ArrowMemoryError as error:
+        asked_for = re.search(r"size (\d+)", str(error))
+        room.check(int(asked_for[1]) if asked_for else 0)
+        raise
+
+
 @reads("parquet", writable=True)
 def read_parquet(path: Path, name: str, choose: Choose, *, memory_limit: int | None = None) -> Columns:
     """Read a .parquet file.
@@ -87,8 +109,9 @@ def read_parquet(path: Path, name: str, choose: Choose, *, memory_limit: int | N
     InputError
         Where the file is truncated, is of another format, or unpacks to more than there is room for.
     """
-    with whole(name, "parquet"):
-        return _read_parquet(path, room_of(path, name, memory_limit), choose)
+    room = room_of(path, name, memory_limit)
+    with whole(name, "parquet"), _asking_no_more_than(room):
+        return _read_parquet(path, room, choose)
 
 
 @reads("arrow", "feather")
@@ -101,7 +124,7 @@ def read_arrow(path: Path, name: str, choose: Choose, *, memory_limit: int | Non
         As ``read_parquet``.
     """
     room = room_of(path, name, memory_limit)
-    with whole(name, str(file_format(path))):
+    with whole(name, str(file_format(path))), _asking_no_more_than(room):
         return read_table(_arrow(path, room), name, choose, room)
 
 

@@ -35,7 +35,7 @@ def before_the_truth(history, shift, **given):
 def test_moved_scores_lead_and_nothing_is_said_about_quality(history):
     """Scores 0.1 higher: the headline names them and the share of labels; no metric, no comparison of models."""
     found = before_the_truth(history, 0.1).results
-    assert (found.metrics, found.comparisons, found.history, found.primary_metric) == ((), (), (), None)
+    assert (found.metrics, found.comparisons, found.history, found.primary_metric) == ([], [], [], None)
     assert (found.headline.code, found.headline.tone) == ("data_changed", "undecided")
     text = str(found.headline.text)
     assert text.startswith("Scores moved: scores of pd: ")

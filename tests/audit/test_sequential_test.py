@@ -459,7 +459,7 @@ def test_what_no_night_can_be_asked_is_refused(history, gates, said):
 def test_the_first_run_of_a_series_passes(history):
     """Nothing is accepted yet: no questions, and gates on them pass, saying so."""
     found, _, _ = audited(history, right(share(9, 10)), gates=("alarms <= 0", "drifts <= 0"))
-    assert (found.results.audit, found.results.evidence) == ((), ())
+    assert (found.results.audit, found.results.evidence) == ([], [])
     assert gate_of(found) == ("pass", "no earlier accepted run: nothing to compare")
 
 

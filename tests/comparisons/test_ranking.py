@@ -65,4 +65,4 @@ def test_a_metric_without_a_direction_ranks_nobody() -> None:
     truth = np.arange(30.0)
     results = run(values(truth, a=truth + 1, b=truth - 5), metrics=("bias_error",))
     assert [(r.model, r.rank, r.letters) for r in results.ranking] == [("a", 1, ""), ("b", 1, "")]
-    assert results.verdicts == ()
+    assert results.verdicts == []

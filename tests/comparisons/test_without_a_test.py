@@ -48,7 +48,7 @@ def test_there_is_a_difference_but_no_p_value_and_no_verdict(metric: str, tests:
     first, second = (next(m.value for m in results.metrics if m.model == name) for name in (row.a, row.b))
     assert row.difference == pytest.approx(first - second, abs=1e-12)
     assert row.reason
-    assert (results.verdicts, results.ranking) == ((), ())
+    assert (results.verdicts, results.ranking) == ([], [])
     assert "no_test" in {w.code for w in results.warnings}
     assert "several_comparisons" not in {w.code for w in results.warnings}
     assert results.headline is not None
@@ -59,7 +59,7 @@ def test_there_is_a_difference_but_no_p_value_and_no_verdict(metric: str, tests:
 def test_two_calibrated_models_are_never_better_on_ece() -> None:
     """Whichever is ahead by chance; a test of exchangeable models decided 11 of 120 such data sets."""
     for seed in range(10):
-        assert run(forecasts(seed), metrics=("ece",), resamples=20).verdicts == ()
+        assert run(forecasts(seed), metrics=("ece",), resamples=20).verdicts == []
 
 
 def test_it_is_no_p_value_beside_another_primary_metric_either() -> None:

@@ -222,7 +222,7 @@ def test_clusters_and_weights_are_kept_for_the_comparison(history):
 def test_records_are_results_like_any_other(history):
     """They are in results.json under `history`, as flat records."""
     found, _, _ = audited(history, right(THEN))
-    assert found.results.history == ()
+    assert found.results.history == []
     found, _, _ = audited(history, right(NOW))
     record = found.results.history[0]
     assert replace(record) == record

@@ -51,7 +51,7 @@ def test_trained_on_test_takes_the_verdict():
     (blocker,) = given(results, "trained_on_test")
     assert blocker.level == "blocker"
     assert "10 examples" in blocker.text
-    assert results.verdicts == ()
+    assert results.verdicts == []
     assert {r.letters for r in results.ranking} == {""}
     assert results.metrics[0].value is not None
     apart = answers(150, id=[f"{i:03d}" for i in range(150)], part=part)

@@ -102,7 +102,7 @@ def test_counts_give_what_their_rows_give(classes: Any, models: int, options: di
     frame = examples(classes, models)
     one = er.evaluate(rows_of(frame), resamples=100, **options)
     other = er.evaluate(counts_of(frame), resamples=100, **options)
-    assert other.disagreements == ()
+    assert other.disagreements == []
     assert_alike(one, other)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from evalreport.loading.load import load
 from evalreport.predictions.table import ModelOutputs, Predictions
@@ -159,3 +160,20 @@ def test_regression_values_are_exact(loaded: Loaded) -> None:
     assert predictions.y_true.tolist() == [0.1, 123456789.123456789]
     assert only(predictions).y_pred is not None
     assert only(predictions).y_pred.tolist() == [1e-300, -0.30000000000000004]
+
+
+@pytest.mark.parametrize("columns", [("p_yes",), ("p_no",), ("p_no", "p_yes")])
+def test_a_threshold_cuts_alike_whichever_class_a_probability_is_given_of(
+    loaded: Loaded, columns: tuple[str, ...]
+) -> None:
+    """By hand: p(yes) = .1 is at .1, though 1 - .9 is below it in floating point; .43 and .57 are as sure."""
+    yes = {"a": ".1", "b": ".2", "c": ".43", "d": ".57"}
+    given = {"p_yes": yes, "p_no": {"a": ".9", "b": ".8", "c": ".57", "d": ".43"}}
+    rows = [f"{x},{'yes' if x in 'bd' else 'no'},{','.join(given[c][x] for c in columns)}\n" for x in yes]
+    content = f"id,y_true,{','.join(columns)}\n{''.join(rows)}"
+    for threshold, labels in ((0.1, [1, 1, 1, 1]), (0.2, [0, 1, 1, 1]), (0.43, [0, 0, 1, 1])):
+        model = only(loaded(content, threshold=threshold))
+        assert model.y_pred is not None
+        assert model.proba is not None
+        assert model.y_pred.tolist() == labels, threshold
+        assert model.proba.tolist() == [[0.9, 0.1], [0.8, 0.2], [0.57, 0.43], [0.43, 0.57]]

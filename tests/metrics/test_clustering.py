@@ -151,7 +151,7 @@ def test_the_decision_is_on_the_adjusted_rand_index(results: Results) -> None:
     assert told["close", "far"] is not None
     assert told["close", "far"] < 0.05
     of_classes = (results.classes, results.confusion, results.baselines, results.disagreements)
-    assert (*of_classes, results.unanimity, results.effects, results.curves) == ((),) * 7
+    assert (*of_classes, results.unanimity, results.effects, results.curves) == ([],) * 7
     assert {w.code for w in results.warnings} <= {
         "clustering_bootstrap",
         "several_comparisons",

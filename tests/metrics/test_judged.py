@@ -247,7 +247,7 @@ def test_without_gold_there_is_no_such_metric() -> None:
     results = run(source)
     assert results.primary_metric == "mean_outcome"
     assert not any(m.metric == "mean_gold" for m in results.metrics)
-    assert (results.judge_estimates, results.judge_agreement, results.gold_sampling) == ((), (), ())
+    assert (results.judge_estimates, results.judge_agreement, results.gold_sampling) == ([], [], [])
 
 
 def test_the_interval_holds_what_people_say_and_the_judge_s_does_not() -> None:

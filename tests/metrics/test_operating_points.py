@@ -335,4 +335,4 @@ def test_models_without_decisions_or_scores_say_so():
 
 def test_nothing_is_said_of_thresholds_that_nobody_asked_about():
     """Without the option the list is empty."""
-    assert two_models().threshold_changes == ()
+    assert two_models().threshold_changes == []

@@ -110,7 +110,7 @@ def test_an_order_makes_quadratic_kappa_primary_and_orders_the_table() -> None:
     """The confusion table and the classes stand in that order; clusters and slices work as for every metric."""
     results = er.evaluate(graded(), class_order="low,mid,high", slices=["w"], resamples=20)
     assert results.primary_metric == "quadratic_kappa"
-    assert results.classes == ("low", "mid", "high")
+    assert results.classes == ["low", "mid", "high"]
     assert {m.metric for m in results.metrics} >= set(NAMES)
     clustered = er.evaluate(
         graded(), class_order="low,mid,high", cluster="ward", metrics=["quadratic_kappa"], resamples=20
@@ -159,7 +159,7 @@ def test_a_class_that_no_row_holds_has_its_place() -> None:
     """Weights of quadratic kappa are relative, so its value stays; distances grow."""
     wide = er.evaluate(graded(), class_order="low,mid,upper,high", metrics=NAMES, resamples=20)
     near = er.evaluate(graded(), class_order="low,mid,high", metrics=NAMES, resamples=20)
-    assert wide.classes == ("low", "mid", "upper", "high")
+    assert wide.classes == ["low", "mid", "upper", "high"]
     far = value_of(wide, "a", "mean_class_distance").value
     assert far > value_of(near, "a", "mean_class_distance").value
 

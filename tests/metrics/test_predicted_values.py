@@ -123,7 +123,7 @@ def test_of_many_examples_few_are_kept_with_the_largest_errors() -> None:
 def test_other_tasks_have_neither() -> None:
     """Labels alone have no scores, and classes no residuals."""
     results = evaluated({"m": {"y_pred": [0, 1, 1, 0]}}, truth=[0, 1, 0, 0])
-    assert (results.score_histograms, results.residuals) == ((), ())
+    assert (results.score_histograms, results.residuals) == ([], [])
 
 
 @pytest.mark.parametrize("chart", [plots.predicted_true, plots.residuals])

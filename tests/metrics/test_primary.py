@@ -76,4 +76,4 @@ def test_models_with_nothing_in_common_have_no_verdict() -> None:
     assert str(results.headline.text).startswith(
         "No verdict: some models give labels only and others no labels"
     )
-    assert results.verdicts == ()
+    assert results.verdicts == []

@@ -35,7 +35,7 @@ def test_a_test_set_has_no_folds_and_a_whole_matrix() -> None:
     """Every cell, the empty ones too."""
     ids = [f"e{k}" for k in range(40)]
     results = er.evaluate({"a": {"id": ids, "y_true": Y, "y_pred": Y}}, resamples=20)
-    assert results.folds == ()
+    assert results.folds == []
     cells = {(r.true, r.predicted): r.count for r in results.confusion}
     assert cells == {(t, p): float((t == Y).sum()) if t == p else 0.0 for t in ("x", "y") for p in ("x", "y")}
 

@@ -148,11 +148,19 @@ def test_a_model_of_a_wide_table_is_no_loss_by_its_name(tmp_path: Path) -> None:
     assert run_of(file, wide=True).best == "rmse"
 
 
-def test_a_report_of_a_loss_by_name_is_verified(tmp_path: Path) -> None:
-    """The recorded options have the direction; recomputed they give the same figures and the same fact."""
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_report_of_a_loss_by_name_is_verified(tmp_path: Path, asked: bool) -> None:
+    """The recorded options have the direction; recomputed they give the same figures and the same fact.
+
+    With --lower-is-better it is the user's word, and no name decided anything.
+    """
     rows = [f"d{k},{model},{0.1 * k + (model == 'b')}" for k in range(8) for model in "ab"]
     file = tmp_path / "scores.csv"
     file.write_text("\n".join(["dataset,model,rmse", *rows]) + "\n")
     out = tmp_path / "out"
-    assert main(["run", str(file), "-o", str(out), "-f", "json", "--resamples", "100", "-q"]) == 0
+    given = ["--lower-is-better"] * asked
+    assert main(["run", str(file), "-o", str(out), "-f", "json", "--resamples", "100", "-q", *given]) == 0
+    results = evalreport.Results.from_json(out)
+    assert [f.code for f in results.found if f.code] == ["less_is_better_by_name"] * (not asked)
+    assert results.options["lower_is_better"] is True
     assert main(["verify", str(out), "--inputs", str(tmp_path)]) == 0

@@ -181,6 +181,19 @@ def test_slices_keep_their_seeds() -> None:
     assert {r.test for r in results.comparisons if r.slice is not None} == {"seeds_t"}
 
 
+def test_a_slice_of_one_example_has_no_interval_over_seeds() -> None:
+    """Of a single example nothing is known of how examples vary; the slice says so, and nothing is divided by 0."""
+    truth, (a, b) = drawn(5, 3, 4)
+    part = {"part_of": ["alone" if i == 0 else "others" for i in range(5) for _ in range(3)]}
+    source = {"a": {**answers(truth, a), **part}, "b": {**answers(truth, b), **part}}
+    results = evalreport.evaluate(source, options=evalreport.Options(resamples=20, slices=("part_of",)))
+    alone = [r for r in results.metrics if r.slice is not None and r.slice.value == "alone"]
+    assert {r.value for r in alone if r.metric == "accuracy"} <= {0.0, 1 / 3, 2 / 3, 1.0}
+    shown = [interval for r in alone for interval in r.intervals]
+    assert shown
+    assert all(interval.low is None and interval.reason is not None for interval in shown)
+
+
 def test_other_tests_say_that_training_noise_is_not_included() -> None:
     """Tests over examples are about these trained models; with seeds of other names what needs pairs is refused."""
     truth, (a, b) = drawn(40, 3, 5)

@@ -195,3 +195,15 @@ def test_two_columns_for_one_probability_are_refused_by_an_engine_too(tmp_path: 
     path.write_text("id,y_true,prob_1,proba_1\na,1,0.9,0.1\nb,0,0.2,0.8\n", encoding="utf-8")
     with pytest.raises(InputError, match="'proba_1' and 'prob_1' could both be p_1"):
         counts_of(tmp_path, Options())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_threshold_cuts_the_other_class_s_probability_as_rows_do(engine: str, tmp_path: Path) -> None:
+    """By hand: 1 - .9 is at a threshold of .1, so three of four are called positive."""
+    frame = pd.DataFrame({"id": list("abcd"), "y_true": [1, 0, 1, 0], "p_0": [0.9, 0.8, 0.43, 0.95]})
+    frame.to_parquet(tmp_path / "m.parquet")
+    options = Options(threshold=0.1, positive="1")
+    with started(engine) as running:
+        source = Source("m.parquet", "m", running.scan(tmp_path / "m.parquet", "m.parquet"))
+        cells = count([source], options, running).table
+    assert counted(cells) == {("1", "1"): 2, ("0", "1"): 1, ("0", "0"): 1}

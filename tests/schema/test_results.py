@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -47,6 +48,18 @@ def test_results_without_models_or_metrics_can_be_printed():
     assert repr(results).startswith("Results of 0 models on 0 examples")
     assert results.to_frame("metrics").empty
     assert {"model", "value", "low", "high", "interval_method"} <= set(results.to_frame("metrics").columns)
+
+
+def test_every_list_of_results_json_is_a_list(several, tmp_path):
+    """An empty one is ``[]`` (the contract, From Python), as evaluated, as saved and read, and as a copy."""
+    er.render(several, tmp_path / "out", formats="json")
+    saved = er.Results.from_json(tmp_path / "out" / "results.json")
+    for results in (several, saved, dataclasses.replace(several, warnings=())):
+        assert results.gates == results.folds == results.costs == []
+        lists = [name for name, value in results.to_dict().items() if isinstance(value, list)]
+        assert len(lists) > 40
+        assert {name: type(getattr(results, name)) for name in lists} == dict.fromkeys(lists, list)
+    assert dataclasses.replace(several, warnings=()).warnings == []
 
 
 def test_the_summary_is_that_of_the_report(several, tmp_path):

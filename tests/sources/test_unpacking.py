@@ -197,6 +197,21 @@ def test_the_declared_size_of_an_arrow_file_is_that_of_its_buffers(
     assert declared == pytest.approx(table.nbytes, rel=0.01)
 
 
+@pytest.mark.parametrize(("size", "error"), [(89_060_441_849_920, InputError), (1, MemoryError)])
+def test_memory_that_a_damaged_file_asks_for_is_its_fault(
+    size: int, error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Terabytes of a file of a kilobyte are damage; where little was asked for, the memory is short."""
+    arrow(tmp_path / "m.arrow", pa.table({"id": ["a"], "y_true": ["x"], "y_pred": ["x"]}))
+
+    def without_memory(*_: object) -> None:
+        raise pa.ArrowMemoryError(f"malloc of size {size} failed")
+
+    monkeypatch.setattr(pa.ipc, "open_file", without_memory)
+    with pytest.raises(error):
+        load(tmp_path / "m.arrow")
+
+
 @given(data=st.data())
 def test_a_damaged_arrow_file_declares_a_number_or_is_refused(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport.questions.thresholds.records import CurveRecord
@@ -171,11 +172,11 @@ class LearningFitRecord:
 class AlgorithmLists:
     """The lists of results.json about algorithms."""
 
-    decomposition: tuple[DecompositionRecord, ...] = ()
-    example_variance: tuple[ExampleVarianceRecord, ...] = ()
-    replicate_predictions: tuple[CurveRecord, ...] = ()
-    error_estimates: tuple[ErrorEstimateRecord, ...] = ()
-    chosen_parameters: tuple[ChosenRecord, ...] = ()
-    criterion_choices: tuple[CriterionChoiceRecord, ...] = ()
-    learning_curves: tuple[LearningPointRecord, ...] = ()
-    learning_fits: tuple[LearningFitRecord, ...] = ()
+    decomposition: Sequence[DecompositionRecord] = ()
+    example_variance: Sequence[ExampleVarianceRecord] = ()
+    replicate_predictions: Sequence[CurveRecord] = ()
+    error_estimates: Sequence[ErrorEstimateRecord] = ()
+    chosen_parameters: Sequence[ChosenRecord] = ()
+    criterion_choices: Sequence[CriterionChoiceRecord] = ()
+    learning_curves: Sequence[LearningPointRecord] = ()
+    learning_fits: Sequence[LearningFitRecord] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,5 +66,5 @@ class AttemptVarianceRecord:
 class AttemptLists:
     """The lists of results.json about repeated answers."""
 
-    questions: tuple[QuestionRecord, ...] = ()
-    attempt_variance: tuple[AttemptVarianceRecord, ...] = ()
+    questions: Sequence[QuestionRecord] = ()
+    attempt_variance: Sequence[AttemptVarianceRecord] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,5 +58,5 @@ class AgainstRuleRecord:
 class BaselineLists:
     """The lists of results.json about constant answers."""
 
-    baselines: tuple[BaselineRecord, ...] = ()
-    against_rule: tuple[AgainstRuleRecord, ...] = ()
+    baselines: Sequence[BaselineRecord] = ()
+    against_rule: Sequence[AgainstRuleRecord] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -96,5 +97,5 @@ class CalibrationTableRecord:
 class CalibrationLists:
     """The lists of results.json about calibration."""
 
-    calibration: tuple[CalibrationRecord, ...] = ()
-    calibration_table: tuple[CalibrationTableRecord, ...] = ()
+    calibration: Sequence[CalibrationRecord] = ()
+    calibration_table: Sequence[CalibrationTableRecord] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport.schema.metrics import Slice
@@ -98,5 +99,5 @@ class CostRatioRecord:
 class CostLists:
     """The lists of results.json about costs."""
 
-    costs: tuple[CostRecord, ...] = ()
-    cost_ratios: tuple[CostRatioRecord, ...] = ()
+    costs: Sequence[CostRecord] = ()
+    cost_ratios: Sequence[CostRatioRecord] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,6 +67,6 @@ class CoverageTestRecord:
 class CoverageLists:
     """The lists of results.json about prediction intervals."""
 
-    coverages: tuple[CoverageRecord, ...] = ()
-    width_ratios: tuple[WidthRatioRecord, ...] = ()
-    coverage_tests: tuple[CoverageTestRecord, ...] = ()
+    coverages: Sequence[CoverageRecord] = ()
+    width_ratios: Sequence[WidthRatioRecord] = ()
+    coverage_tests: Sequence[CoverageTestRecord] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,4 +31,4 @@ class FragilityRecord:
 class FragilityLists:
     """The lists of results.json about fragility."""
 
-    fragility: tuple[FragilityRecord, ...] = ()
+    fragility: Sequence[FragilityRecord] = ()

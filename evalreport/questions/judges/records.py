@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport.texts import Message
@@ -128,8 +129,8 @@ class JudgeScaleRecord:
 class JudgeLists:
     """The lists of results.json about an automatic judge."""
 
-    judge_estimates: tuple[JudgeEstimateRecord, ...] = ()
-    judge_agreement: tuple[JudgeAgreementRecord, ...] = ()
-    judge_bias: tuple[JudgeBiasRecord, ...] = ()
-    gold_sampling: tuple[GoldSamplingRecord, ...] = ()
-    judge_scales: tuple[JudgeScaleRecord, ...] = ()
+    judge_estimates: Sequence[JudgeEstimateRecord] = ()
+    judge_agreement: Sequence[JudgeAgreementRecord] = ()
+    judge_bias: Sequence[JudgeBiasRecord] = ()
+    gold_sampling: Sequence[GoldSamplingRecord] = ()
+    judge_scales: Sequence[JudgeScaleRecord] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport.schema.metrics import Slice
@@ -98,8 +99,8 @@ class ChosenValueRecord:
 class RankLists:
     """The lists of results.json about ranks, and the model that leads (``chosen``; null where it alone may be best)."""
 
-    omnibus: tuple[OmnibusRecord, ...] = ()
-    average_ranks: tuple[AverageRankRecord, ...] = ()
-    rank_sets: tuple[RankSetRecord, ...] = ()
+    omnibus: Sequence[OmnibusRecord] = ()
+    average_ranks: Sequence[AverageRankRecord] = ()
+    rank_sets: Sequence[RankSetRecord] = ()
     chosen: ChosenRecord | None = None
-    chosen_values: tuple[ChosenValueRecord, ...] = ()
+    chosen_values: Sequence[ChosenValueRecord] = ()

@@ -155,6 +155,6 @@ class GroupRatioRecord:
 class SliceLists:
     """The lists of results.json about slices."""
 
-    disparities: tuple[DisparityRecord, ...] = ()
-    group_ratios: tuple[GroupRatioRecord, ...] = ()
-    group_spread: tuple[GroupSpreadRecord, ...] = ()
+    disparities: Sequence[DisparityRecord] = ()
+    group_ratios: Sequence[GroupRatioRecord] = ()
+    group_spread: Sequence[GroupSpreadRecord] = ()

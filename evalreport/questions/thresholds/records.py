@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -217,12 +217,12 @@ class MurphyDifferenceRecord:
 class ThresholdLists:
     """The lists of results.json about thresholds."""
 
-    curves: tuple[CurveRecord, ...] = ()
-    curve_summaries: tuple[CurveSummaryRecord, ...] = ()
-    operating_points: tuple[OperatingPointRecord, ...] = ()
-    dominance: tuple[DominanceRecord, ...] = ()
-    threshold_changes: tuple[ThresholdChangeRecord, ...] = ()
-    score_histograms: tuple[ScoreHistogramRecord, ...] = ()
-    decision_curves: tuple[DecisionCurveRecord, ...] = ()
-    decision_curve_differences: tuple[DecisionCurveDifferenceRecord, ...] = ()
-    murphy_differences: tuple[MurphyDifferenceRecord, ...] = ()
+    curves: Sequence[CurveRecord] = ()
+    curve_summaries: Sequence[CurveSummaryRecord] = ()
+    operating_points: Sequence[OperatingPointRecord] = ()
+    dominance: Sequence[DominanceRecord] = ()
+    threshold_changes: Sequence[ThresholdChangeRecord] = ()
+    score_histograms: Sequence[ScoreHistogramRecord] = ()
+    decision_curves: Sequence[DecisionCurveRecord] = ()
+    decision_curve_differences: Sequence[DecisionCurveDifferenceRecord] = ()
+    murphy_differences: Sequence[MurphyDifferenceRecord] = ()

@@ -361,7 +361,7 @@ def test_more_attempts_or_more_questions() -> None:
     _, second, pair = run(once).attempt_variance
     assert (second.within, second.se_more_attempts) == (None, None)
     assert (pair.within, pair.se_more_attempts) == (None, None)
-    assert run({"b": of_matrix(outcomes[:, :1])}).attempt_variance == ()
+    assert run({"b": of_matrix(outcomes[:, :1])}).attempt_variance == []
 
 
 def test_of_a_difference_what_is_hard_for_both_cancels() -> None:

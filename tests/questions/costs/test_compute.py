@@ -8,7 +8,7 @@ import pytest
 import evalreport
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.questions.costs.warnings import one_in
-from tests.questions.attempts.test_verdicts import run
+from tests.questions.attempts.test_compute import run
 
 
 def rows(costs, outcomes=None, **columns):
@@ -200,7 +200,7 @@ def test_costs_that_are_none_are_refused():
     for wrong in ("-1", "inf", "dear"):
         with pytest.raises((InputError, InputErrors), match="no cost"):
             run(rows(["1", wrong, "3"]), rows([1, 2, 3]))
-    assert run(rows(["low", "high"]), rows(["low", "low"])).costs == ()
+    assert run(rows(["low", "high"]), rows(["low", "low"])).costs == []
     with pytest.raises(UsageError, match="holds no number"):
         run(rows(["low", "high"]), rows(["low", "low"]), costs=["cost"])
 

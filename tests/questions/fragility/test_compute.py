@@ -47,7 +47,7 @@ def test_mcnemar_s_number_is_the_least_by_enumeration(counts: tuple[int, int, in
 def test_nothing_is_fragile_where_nothing_is_decided() -> None:
     """Ten against eight discordant examples decide nothing."""
     results = judged(60, 10, 8, 2)
-    assert results.fragility == ()
+    assert results.fragility == []
     assert section.describe(view_of(results)) is None
 
 

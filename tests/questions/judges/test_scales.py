@@ -36,7 +36,7 @@ def test_of_a_judge_on_another_scale_nothing_is_said_of_favour() -> None:
     (scale,) = results.judge_scales
     assert (scale.judge_low, scale.judge_high, scale.human_low, scale.human_high) == (1, 10, 1, 5)
     assert not scale.same
-    assert results.judge_bias == ()
+    assert results.judge_bias == []
     assert all(r.bias is None and r.reason is not None for r in results.judge_agreement)
     codes = {w.code: str(w.text) for w in results.warnings}
     assert "judge_favours" not in codes

@@ -57,13 +57,13 @@ def test_a_leader_that_alone_may_be_best_was_not_chosen() -> None:
     """Its lead is decided, so that its own interval says what it is worth."""
     results = run(labels(a=290, b=150))
     assert results.chosen is None
-    assert results.chosen_values == ()
+    assert results.chosen_values == []
 
 
 def test_two_models_have_no_rank_sets_and_count_where_the_leader_is_not_decided() -> None:
     """Without rank sets K is the number of models that are not decidedly behind the leader."""
     results = run(labels(a=240, b=250))
-    assert results.rank_sets == ()
+    assert results.rank_sets == []
     assert results.chosen is not None
     assert results.chosen.models == ("a", "b")
 
@@ -76,6 +76,11 @@ def test_with_a_baseline_models_that_were_not_compared_with_the_leader_may_be_be
     other = run(THREE, baseline="a").chosen
     assert other is not None
     assert other.models == ("a", "b", "c", "d")
+    # d is behind a, so not all four may be best, though d was not compared with c.
+    assert "c, chosen among the 3 that may be best: at least" in str(results.chosen.text)
+    assert "c, chosen among 4 models: at least" in str(other.text)
+    gated = run(THREE, baseline="a", gates=["best.accuracy >= 0.5"])
+    assert str(gated.gates[0].text).startswith("c leads, chosen among 4 models")
 
 
 def test_of_a_loss_the_upper_limit_is_said() -> None:

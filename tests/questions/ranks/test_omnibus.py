@@ -44,4 +44,4 @@ def test_a_named_friedman_test_is_scipys_and_leaves_average_ranks() -> None:
 
 def test_two_models_have_none() -> None:
     """A pair is tested by itself."""
-    assert right(2)[0].omnibus == ()
+    assert right(2)[0].omnibus == []

@@ -73,8 +73,8 @@ def test_smaller_values_are_better_where_that_was_declared() -> None:
 def test_no_ranks_of_two_models_or_of_a_baseline_s_pairs_alone() -> None:
     """With fewer than three models, or not every pair compared, there is no set."""
     values = np.random.default_rng(7).random((100, 3)) < [0.9, 0.6, 0.3]
-    assert run(values[:, :2]).rank_sets == ()
-    assert run(values, baseline="m0").rank_sets == ()
+    assert run(values[:, :2]).rank_sets == []
+    assert run(values, baseline="m0").rank_sets == []
 
 
 def test_a_metric_that_is_no_mean_over_rows_has_no_sharper_claim() -> None:

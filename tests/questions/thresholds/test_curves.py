@@ -47,7 +47,7 @@ def test_several_classes_have_a_curve_each_against_the_rest():
     of_largest = {c.curve for c in results.curves if c.label is None}
     assert of_largest == {"corp", "reliability", "accuracy_rejection"}
     assert all(c.band == "pointwise" for c in results.curves if c.curve == "roc")
-    assert results.operating_points == results.dominance == ()
+    assert results.operating_points == results.dominance == []
 
 
 def test_the_thinned_curve_is_not_what_is_computed_from():
@@ -129,7 +129,7 @@ def test_one_class_has_no_curves_of_scores():
     """Without a negative there is no false positive rate: nothing is made up."""
     results = evaluated({"m": rows([1] * 20, p_1=np.linspace(0.1, 0.9, 20))})
     assert {c.curve for c in results.curves} == {"corp", "murphy", "reliability", "accuracy_rejection"}
-    assert results.operating_points == results.dominance == ()
+    assert results.operating_points == results.dominance == []
 
 
 def test_models_on_test_sets_of_their_own_are_compared_by_their_curves():

@@ -52,7 +52,7 @@ def test_differences_are_those_of_the_curves() -> None:
 def test_no_thresholds_and_no_probabilities_have_no_curve() -> None:
     """Nothing is guessed."""
     source = {"a": {"id": list("uvwxyz"), "y_true": Y, "y_pred": Y}}
-    assert er.evaluate(source, resamples=20, thresholds="0.1:0.5").decision_curves == ()
+    assert er.evaluate(source, resamples=20, thresholds="0.1:0.5").decision_curves == []
 
 
 def noisy(n: int, seed: int, spreads: tuple[float, float]) -> dict[str, dict]:

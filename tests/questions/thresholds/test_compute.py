@@ -114,10 +114,10 @@ def test_under_weights_and_clusters_limits_are_those_of_the_sampling() -> None:
 def test_one_model_has_a_curve_and_no_difference() -> None:
     """Who is ahead needs two; labels alone have neither."""
     results = er.evaluate(models(100, 11, (0.5,)), resamples=20)
-    assert results.murphy_differences == ()
+    assert results.murphy_differences == []
     assert curve_of(results, "m0", "murphy", None) is not None
     labels = {
         "a": {"y_true": [0, 1] * 30, "y_pred": [0, 1] * 30},
         "b": {"y_true": [0, 1] * 30, "y_pred": [0] * 60},
     }
-    assert er.evaluate(labels, resamples=20).murphy_differences == ()
+    assert er.evaluate(labels, resamples=20).murphy_differences == []

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import evalreport
-from evalreport.audit.assigned_findings import Assignment, read_assignments, without_a_finding
 from evalreport.audit.auditing import audit, record
+from evalreport.audit.findings import Assignment, read_assignments, without_a_finding
 from evalreport.errors import InputError
 from evalreport.history.store import accept
 from evalreport.report.sections.cautions import describe_cautions
@@ -28,7 +28,7 @@ def test_findings_are_carried_on_from_the_accepted_run(history):
     first = audited(history, right(share(100, 200)), time=days[0], gates=(GATE, COUNT), exit_code=1)[0]
     states = [(row.about, row.severity, row.state) for row in first.results.findings if row.code == "gate"]
     assert states == [((GATE,), "high", "open"), ((COUNT,), "high", "open")]
-    assert first.results.changes == ()
+    assert first.results.changes == []
     second = audited(
         history, right(share(150, 300), first=500), time=days[1], gates=(GATE, COUNT), exit_code=1
     )[0]
