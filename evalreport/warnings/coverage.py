@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -145,7 +145,9 @@ def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
         and heavy_tails(sample, model, quantity)
     ]
     if of_tails:
-        yield _of_tails("short_interval", of_tails)
+        text = Message("warning.short_interval_of_tails", **_tails(of_tails))
+        about = _spelled([(quantity, row) for quantity, row, _ in of_tails])
+        yield WarningRecord(code="short_interval", text=text, about=about)
     short = [
         (quantity, row)
         for _, quantity, method in plain
@@ -206,7 +208,11 @@ def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord])
         if row.test == "interval":
             decide[quantity] = None
     if of_tails:
-        yield _of_tails("short_difference_interval", of_tails, decide)
+        text = Message("warning.short_difference_interval_of_tails", **_tails(of_tails))
+        if all(quantity in decide for quantity, *_ in of_tails):
+            text = sentences(text, Message("short.equal_models_decided"))
+        about = _spelled([(quantity, row) for quantity, row, _ in of_tails])
+        yield WarningRecord(code="short_difference_interval", text=text, about=about)
     said = {quantity for quantity, *_ in of_tails}
     if found := [(quantity, short) for quantity, short in found if quantity not in said]:
         text = Message(
@@ -318,20 +324,14 @@ def _sample_size(n: int, rarest: int | None) -> Message:
     return Message("short.examples", n=n) if rarest is None else Message("short.rarest_class", n=rarest)
 
 
-def _of_tails(
-    code: str, found: Sequence[tuple[Quantity, Shortfall, str]], decide: Container[Quantity] = ()
-) -> WarningRecord:
-    """Say whose scores have heavy tails, what intervals were measured to hold of such scores, and what they decide."""
+def _tails(found: Sequence[tuple[Quantity, Shortfall, str]]) -> dict[str, tuple[object, ...]]:
+    """Return whose scores have heavy tails, of which metrics, and what was held of such scores."""
     measured = [(quantity, row) for quantity, row, _ in found]
-    text = Message(
-        f"warning.{code}_of_tails",
-        models=tuple(dict.fromkeys(model for *_, model in found)),
-        metrics=tuple(dict.fromkeys(phrase_of(quantity) for quantity, _ in measured)),
-        held=_by_metric(measured),
-    )
-    if all(quantity in decide for quantity, _ in measured):
-        text = sentences(text, Message("short.equal_models_decided"))
-    return WarningRecord(code=code, text=text, about=_spelled(measured))
+    return {
+        "models": tuple(dict.fromkeys(model for *_, model in found)),
+        "metrics": tuple(dict.fromkeys(phrase_of(quantity) for quantity, _ in measured)),
+        "held": _by_metric(measured),
+    }
 
 
 Found = Sequence[tuple[Quantity, Shortfall]]
