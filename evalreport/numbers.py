@@ -57,6 +57,17 @@ class Digits:
         """Return the head of a column with its unit."""
         return f"{text} ({self.unit})" if self.power else text
 
+    def single(self, value: float) -> str:
+        """Write a number that stands by itself, with its unit.
+
+        Examples
+        --------
+        >>> Digits(0, 6).single(3_758e6), Digits(2, -9).single(1.6329e-8), Digits(2).single(0.5)
+        ('3,758 million', '16.33×10⁻⁹', '0.50')
+        """
+        text = number(value, self)
+        return f"{text} {self.unit}" if self.power in UNITS else f"{text}{self.unit}"
+
     @property
     def finer(self) -> Digits:
         """These with one decimal more."""
@@ -80,7 +91,8 @@ def digits_of(values: Iterable[float | None], standard_errors: Iterable[float | 
     """Give the digits of a column: down to the second digit of its typical standard error, by ``decimals_of``.
 
     Where its values have more than seven digits before the point, or need more than six after it, they have the
-    largest unit of a thousand, a million ... in which one decimal is enough.
+    largest unit of a thousand, a million ... in which one decimal is enough, or a larger one in which they have four
+    digits before the point.
 
     Examples
     --------
@@ -88,6 +100,8 @@ def digits_of(values: Iterable[float | None], standard_errors: Iterable[float | 
     (Digits(decimals=4, power=0), Digits(decimals=0, power=6))
     >>> digits_of([2.6e-8, 4.1e-8], [1.5e-9, None])
     Digits(decimals=1, power=-9)
+    >>> digits_of([2.0e-8, 3.2e-8], [9.8e-10, None])
+    Digits(decimals=2, power=-9)
     """
     errors = [s for s in standard_errors if s is not None and math.isfinite(s) and s > 0]
     size = max((abs(v) for v in values if v is not None and math.isfinite(v)), default=0.0)
@@ -98,6 +112,8 @@ def digits_of(values: Iterable[float | None], standard_errors: Iterable[float | 
     if size < SHORT and -last <= MOST_DECIMALS:
         return Digits(decimals_of(errors))
     power = 3 * math.floor((last + 1) / 3)
+    while size / 10.0**power >= 1e4:
+        power += 3
     return Digits(max(power - last, 0), power)
 
 
@@ -359,6 +375,8 @@ def amount(
     --------
     >>> amount(0.8604, 0.017), amount(10.13, 0.6), amount(15_210_414, 3.8e6), amount(9.23e-9, 2e-9)
     ('0.860', '10.13', '15.2 million', '9.2×10⁻⁹')
+    >>> amount(2.645e-8, 1.9e-9), amount(-5.3e-6, 1e-7)
+    ('26.4×10⁻⁹', '−5.30×10⁻⁶')
     """
     unit, name, decimals = _scale(value, half)
     decimals = headline_decimals(half, (value,)) if beside_others and not name else decimals
@@ -372,7 +390,9 @@ def amount(
         digits = 3
         if half:
             digits = max(math.floor(math.log10(abs(value))) - math.floor(math.log10(half)) + 2, 1)
-        return _power_of_ten(value, signed, min(digits, 4))
+        power = 3 * math.floor(math.log10(abs(value)) / 3)
+        before = math.floor(math.log10(abs(value))) - power + 1
+        return f"{mark}{abs(value) / 10.0**power:,.{max(min(digits, 4) - before, 0)}f}×10{_raised(power)}"
     return number(value, decimals, signed=signed)
 
 
@@ -418,6 +438,8 @@ def amounts(limits: tuple[float, float], half: float | None, *, signed: bool = F
     --------
     >>> amounts((0.0432, 0.0768), 0.0168)
     '[0.043, 0.077]'
+    >>> amounts((1.03e-8, 1.79e-8), 3.8e-9)
+    '[10.3, 17.9]×10⁻⁹'
     """
     texts = []
     for limit in limits:
@@ -428,4 +450,8 @@ def amounts(limits: tuple[float, float], half: float | None, *, signed: bool = F
             # A limit beside 0 does not look as if it were 0.
             text = to_digits(limit, 1)
         texts.append(text)
+    ends = {power for _, times, power in (text.partition("×") for text in texts) if times}
+    if len(ends) == 1 and all("×" in text for text in texts):
+        low, high = (text.partition("×")[0] for text in texts)
+        return f"[{low}, {high}]×{ends.pop()}"
     return f"[{texts[0]}, {texts[1]}]"

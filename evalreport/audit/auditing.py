@@ -11,10 +11,9 @@ from datetime import UTC, datetime
 from functools import cache, partial
 
 from evalreport.analysis import analysed, evaluate, without_figures
-from evalreport.audit.assigned_findings import Assignment, assigned, recorded_assignments
-from evalreport.audit.carried_findings import carried, changes_since
 from evalreport.audit.drift import data_changed
 from evalreport.audit.fallen_slices import fallen_slices
+from evalreport.audit.findings import Assignment, assigned, carried, changes_since, recorded_assignments
 from evalreport.audit.gates_on_history import decider
 from evalreport.audit.past import ContentOf, NewExamples, Past, accepted_with, new_examples, past_of
 from evalreport.audit.run_values import to_keep

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -24,14 +23,14 @@ from evalreport.cli.run import (
     source_of,
     write,
 )
-from evalreport.errors import HistoryError, InputError, UsageError
+from evalreport.errors import HistoryError, UsageError
 from evalreport.options import STANDARD_OUTPUT, memory_bytes, parse_time, run_time
 from evalreport.texts import Message, coded, joined, parts
 from evalreport.texts.units import speaking_of
 
 if TYPE_CHECKING:
-    from evalreport.audit.assigned_findings import Assignment
     from evalreport.audit.auditing import Audited
+    from evalreport.audit.findings import Assignment
     from evalreport.history.connection import History
     from evalreport.history.store import Run
     from evalreport.schema.audit import AuditRecord
@@ -84,8 +83,8 @@ def audit_command(
     context.obj["interrupted"] = Message("cli.audit.nothing")
     check_output(settings.output)
     loud = not settings.output.quiet
-    from evalreport.audit.assigned_findings import read_assignments
     from evalreport.audit.auditing import check_series
+    from evalreport.audit.findings import read_assignments
     from evalreport.history.connection import open_history
     from evalreport.history.store import locked
 
@@ -116,8 +115,8 @@ def _audit(
     filled_in: tuple[Assignment, ...],
 ) -> Audited:
     """Analyse the run, compare it with the history, and print alarms and changes."""
-    from evalreport.audit.assigned_findings import without_a_finding
     from evalreport.audit.auditing import audit
+    from evalreport.audit.findings import without_a_finding
     from evalreport.schema.audit import ALARMS
 
     check_names(settings.options)
@@ -331,7 +330,7 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
     One JSON object a line; or with --folder a folder a run.
     """
     from evalreport.files import write_whole
-    from evalreport.history.store import results_of, runs
+    from evalreport.history.store import noted, results_of, runs
     from evalreport.schema.recorded import parsed
 
     history, damaged = _open(url), list[str]()
@@ -343,7 +342,7 @@ def export_runs(url: str, series: str | None, output: Path, folder: bool) -> int
     def whole() -> Iterator[tuple[Run, dict[str, object], bytes, JsonObject]]:
         """Yield each run that can be read, with its results."""
         for run in listed:
-            with _noted(damaged):
+            with noted(damaged):
                 content = results_of(history, run.id)
                 yield run, {**_facts(run), **marks[run.id]}, content, parsed(content, f"run {run.id}")
 
@@ -449,23 +448,14 @@ def _ended(damaged: Sequence[str]) -> int:
     return HistoryError.exit_code if damaged else 0
 
 
-@contextmanager
-def _noted(damaged: list[str]) -> Iterator[None]:
-    """Note what cannot be read of a history, and go on."""
-    try:
-        yield
-    except (HistoryError, InputError) as error:
-        damaged.append(str(error))
-
-
 def _marks(history: History, found: Iterable[Run], damaged: list[str]) -> dict[int, dict[str, bool]]:
     """Return for each run whether it is an accepted run of its series, and the last that exited 0."""
-    from evalreport.history.store import Standing, standing
+    from evalreport.history.store import Standing, noted, standing
 
     runs = list(found)
     by_series = dict.fromkeys({run.series for run in runs}, Standing(None, (), None))
     for name in by_series:
-        with _noted(damaged):
+        with noted(damaged):
             by_series[name] = standing(history, name)
     return {
         run.id: {

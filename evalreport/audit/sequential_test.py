@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.audit.evidence import drop_evidence, floor_evidence, mean_limits, serial_correlation
-from evalreport.audit.exact_test import fall_midp
 from evalreport.audit.past import (
     NewExamples,
     Past,
@@ -28,6 +27,7 @@ from evalreport.audit.past import (
 from evalreport.audit.run_alarm import (
     Comparison,
     compare_run,
+    fall_midp,
     moved,
     one_sided,
     same_rows_between_runs,

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, cast
+from typing import Annotated, Literal, cast
 from urllib.parse import quote
+
+from msgspec import Meta, Struct
 
 from evalreport import numbers
 from evalreport.audit.sequential_test import promise
-from evalreport.errors import HistoryError, InputError, OutputError, UsageError
+from evalreport.errors import InputError, OutputError, UsageError
 from evalreport.files import write_whole
 from evalreport.gates.outcomes import parse
 from evalreport.history.connection import History
-from evalreport.history.store import Run, Standing, acceptances, results_of, runs, standing, time_of
+from evalreport.history.store import Run, Standing, acceptances, noted, results_of, runs, standing, time_of
 from evalreport.metrics.quantities import parse as parse_metric
 from evalreport.metrics.registry import definition
 from evalreport.options import Task
@@ -37,14 +37,10 @@ from evalreport.report.templates import environment, rendered, source
 from evalreport.report.translations import catalogue_of
 from evalreport.schema.audit import ALARMS
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.recorded import converted
-from evalreport.sources.database import database
-from evalreport.texts import Message, Text, group_of, say, speaking
+from evalreport.schema.recorded import decoded
+from evalreport.texts import Message, group_of, say, speaking
 from evalreport.texts.visible import visible
 from evalreport.version import __version__
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 STANDARD_ERRORS = 3.0
 PAGE = "index.html"
@@ -131,11 +127,10 @@ def timelines(
     """
     listed = runs(history, series, damaged=damaged)
     names = sorted({run.series for run in listed})
-    with database() as reader:
-        lines = [
-            _timeline(history, name, [run for run in listed if run.series == name], damaged, seen, reader)
-            for name in names
-        ]
+    lines = (
+        _timeline(history, name, [run for run in listed if run.series == name], damaged, seen)
+        for name in names
+    )
     shown = [line for line in lines if line is not None]
     if not shown:
         which = "" if series is None else f" of the series {series!r}"
@@ -146,35 +141,24 @@ def timelines(
     return shown
 
 
-@contextmanager
-def _noted(damaged: list[str] | None) -> Iterator[None]:
-    """Note what cannot be read, and go on; where nothing is noted, it is raised."""
-    try:
-        yield
-    except (HistoryError, InputError) as error:
-        if damaged is None:
-            raise
-        damaged.append(str(error))
-
-
 def _timeline(
     history: History,
     series: str,
     found: Sequence[Run],
     damaged: list[str] | None,
     seen: Callable[[Audit, bytes], None] | None,
-    reader: DuckDBPyConnection,
 ) -> Timeline | None:
-    """Return the audits of a series that can be read; None: none can. ``reader`` reads the results.json."""
+    """Return the audits of a series that can be read; None: none can."""
     stands, pinned = Standing(None, (), None), set[int]()
-    with _noted(damaged):
+    with noted(damaged):
         stands = standing(history, series)
         pinned = {pin.run_id for pin in acceptances(history, series)}
-    own, audits, notes = [], [], {}
+    own, audits = [], []
+    notes: dict[int, _Shown] = {}
     for run in sorted(found, key=lambda run: (run.time, run.id)):
-        with _noted(damaged):
+        with noted(damaged):
             data = results_of(history, run.id)
-            notes[run.id] = _kept(data, f"{history.name}, run {run.id}", reader)
+            notes[run.id] = _shown(data, f"{history.name}, run {run.id}")
             audits.append(_audit(run, notes[run.id], hashlib.sha256(data).hexdigest(), stands))
             own.append(run)
             if seen is not None:
@@ -184,42 +168,51 @@ def _timeline(
     newest = own[-1].summary
     metric = str(newest["primary_metric"])
     models = sorted({model for run in own for model in run.summary["values"]})
-    level = notes[own[-1].id]["level"]
-    edges = _edges(metric, str(newest.get("task")), tuple(notes[own[-1].id]["classes"]))
+    level = notes[own[-1].id].options.confidence
+    edges = _edges(metric, str(newest.get("task")), notes[own[-1].id].classes)
     tracks = (_track(model, metric, edges, own, notes, pinned) for model in models)
     return Timeline(series, metric, level, tuple(audits), tuple(t for t in tracks if t.looks))
 
 
-class _Gate(TypedDict):
+class _Gate(Struct):
     gate: str
     outcome: Literal["pass", "fail", "undecided"]
-    text: Text
+    text: str
 
 
-class _Answer(TypedDict):
+class _Answer(Struct):
     question: str
     about: str
     alarm: bool
 
 
-class _Warning(TypedDict):
+class _Warning(Struct):
     code: str
-    text: Text
+    text: str
 
 
-class _Shown(TypedDict):
-    """The parts of a results.json that the page shows, for the check of their types."""
+class _Options(Struct):
+    confidence: Annotated[float, Meta(gt=0, lt=1)] = 0.95
 
-    options: JsonObject
+
+class _Shown(Struct):
+    """The parts of a results.json that the page shows, since a year of whole ones would fill the memory."""
+
+    options: _Options
     models: tuple[str, ...]
     classes: tuple[str, ...]
-    gates: NotRequired[tuple[_Gate, ...]]
-    audit: NotRequired[tuple[_Answer, ...]]
-    warnings: NotRequired[tuple[_Warning, ...]]
+    gates: tuple[_Gate, ...] = ()
+    audit: tuple[_Answer, ...] = ()
+    warnings: tuple[_Warning, ...] = ()
+
+    @property
+    def alarms(self) -> list[_Answer]:
+        """The answers that are alarms."""
+        return [row for row in self.audit if row.alarm]
 
 
-def _kept(data: bytes, name: str, reader: DuckDBPyConnection) -> JsonObject:
-    """Return the parts of a results.json that the page needs, since a year of whole ones would fill the memory.
+def _shown(data: bytes, name: str) -> _Shown:
+    """Return the parts of a results.json that the page shows.
 
     Raises
     ------
@@ -227,51 +220,19 @@ def _kept(data: bytes, name: str, reader: DuckDBPyConnection) -> JsonObject:
         A part is missing, or of another type.
     """
     try:
-        content = _parts(data, reader)
-        converted(content, _Shown)
-        level = content["options"].get("confidence", 0.95)
-        if not isinstance(level, float) or not 0 < level < 1:
-            raise ValueError("options.confidence must be a number between 0 and 1")
+        return decoded(data, _Shown)
     except (ValueError, RecursionError) as error:
         raise InputError(f"the results are damaged: {str(error)[:160]}", file=name) from None
-    return {
-        "level": level,
-        "models": content["models"],
-        "classes": content["classes"],
-        "gates": content.get("gates", ()),
-        "alarms": [row for row in content.get("audit", ()) if row["alarm"]],
-        "warnings": [row["text"] for row in content.get("warnings", ()) if row["code"] in ALARMS],
-    }
 
 
-def _parts(data: bytes, reader: DuckDBPyConnection) -> JsonObject:
-    """Return the parts of a results.json that the page shows; DuckDB finds them in a third of the time of ``json``.
-
-    Raises
-    ------
-    ValueError, RecursionError
-        It is no JSON.
-    """
-    import duckdb
-
-    names = list(_Shown.__annotations__)
-    paths = [f"$.{name}" for name in names]
-    try:
-        ((found,),) = reader.execute("SELECT json_extract(?::VARCHAR, ?)", [data.decode(), paths]).fetchall()
-    except duckdb.Error:
-        return cast(JsonObject, json.loads(data))
-    return {name: json.loads(part) for name, part in zip(names, found, strict=True) if part is not None}
-
-
-def _audit(run: Run, note: JsonObject, digest: str, stands: Standing) -> Audit:
-    gates = note["gates"]
+def _audit(run: Run, note: _Shown, digest: str, stands: Standing) -> Audit:
     return Audit(
         run=run,
         accepted=run.id in stands.accepted,
         last=stands.last == run.id,
-        gates=tuple((g["outcome"], f"{g['gate']}: {g['text']}") for g in gates if g["outcome"] != "pass"),
-        passed=sum(g["outcome"] == "pass" for g in gates),
-        alarms=tuple(note["warnings"]),
+        gates=tuple((g.outcome, f"{g.gate}: {g.text}") for g in note.gates if g.outcome != "pass"),
+        passed=sum(g.outcome == "pass" for g in note.gates),
+        alarms=tuple(row.text for row in note.warnings if row.code in ALARMS),
         digest=digest,
     )
 
@@ -281,7 +242,7 @@ def _track(
     metric: str,
     edges: tuple[float, float],
     own: Sequence[Run],
-    notes: Mapping[int, JsonObject],
+    notes: Mapping[int, _Shown],
     pinned: set[int],
 ) -> Track:
     """Return one model's values in the runs with the primary metric of the newest run."""
@@ -293,9 +254,8 @@ def _track(
         note = notes[run.id]
         # The first run of a series is its own reference.
         reference = by_id.get(run.id if run.accepted_run is None else run.accepted_run)
-        centre, lower, upper = _limits(run, reference, model, note["level"])
-        outcomes = {g["outcome"] for g in note["gates"] if _concerns(g["gate"], model, note["models"])}
-        alarms = note["alarms"]
+        centre, lower, upper = _limits(run, reference, model, note.options.confidence)
+        outcomes = {g.outcome for g in note.gates if _concerns(g.gate, model, note.models)}
         value, low, high = run.summary["values"][model]
         looks.append(
             Look(
@@ -309,18 +269,18 @@ def _track(
                 accepted=run.id in pinned,
                 failed="fail" in outcomes,
                 undecided="undecided" in outcomes,
-                alarm=any(row["question"] == "worse" and row["about"] == model for row in alarms),
-                data=any(_marks_data(row, model, note["models"]) for row in alarms),
+                alarm=any(row.question == "worse" and row.about == model for row in note.alarms),
+                data=any(_marks_data(row, model, note.models) for row in note.alarms),
             )
         )
     return Track(model, tuple(looks), len(with_model) - len(same))
 
 
-def _marks_data(row: JsonObject, model: str, models: Sequence[str]) -> bool:
+def _marks_data(row: _Answer, model: str, models: Sequence[str]) -> bool:
     """Return whether an alarm is about the data of a model: of the whole run, or of its own answers."""
-    if row["question"] in ("worse", "worse_this_run", "slice"):
+    if row.question in ("worse", "worse_this_run", "slice"):
         return False
-    return row["about"] not in models or row["about"] == model
+    return row.about not in models or row.about == model
 
 
 def _edges(metric: str, task: str, classes: tuple[str, ...]) -> tuple[float, float]:

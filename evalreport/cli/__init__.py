@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypedDict
 
 import click
 
-from evalreport.cli.plain_signs import PLAIN_SIGNS
-from evalreport.cli.streams import forgiving_streams
+from evalreport.cli.streams import PLAIN_SIGNS, forgiving_streams
 from evalreport.errors import EvalreportError, OutputError, UsageError, cleared, redacted, remember_address
 from evalreport.extensions import COMMANDS, load
 from evalreport.files import Handler

@@ -9,7 +9,7 @@ import os
 import socket
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalreport import platform
-from evalreport.errors import HistoryError, UsageError
+from evalreport.errors import HistoryError, InputError, UsageError
 from evalreport.history.connection import ConnectionLostError, History, reading, schema, translated, writing
 from evalreport.history.summaries import read_summary
 from evalreport.options import shown
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.recorded import parsed
+from evalreport.schema.recorded import converted, parsed
 from evalreport.texts import Message, Text, say
 
 if TYPE_CHECKING:
@@ -119,6 +119,17 @@ def runs(history: History, series: str | None = None, *, damaged: list[str] | No
                     raise
                 damaged.append(f"{history.name}: {error}")
     return [run for run in runs_of_series if series is None or run.series == series]
+
+
+@contextmanager
+def noted(damaged: list[str] | None) -> Iterator[None]:
+    """Note what cannot be read, and go on; where nothing is noted, it is raised."""
+    try:
+        yield
+    except (HistoryError, InputError) as error:
+        if damaged is None:
+            raise
+        damaged.append(str(error))
 
 
 def run_with(history: History, run_id: int) -> Run:
@@ -283,41 +294,17 @@ def _run(row: Row[Any]) -> Run:
     """
     values: JsonObject = {entry.name: value for entry, value in zip(fields(Run), row, strict=True)}
     try:
-        for name, kinds in _KINDS.items():
-            if not isinstance(values[name], kinds):
-                raise ValueError(f"its {name} is no {'number' if int in kinds else 'text'}")
-        if not _is_time(values["time"]):
-            raise ValueError("its time is none")
-        return Run(**{**values, "summary": read_summary(values["summary"])})
+        run = converted({**values, "summary": read_summary(values["summary"])}, Run)
+        datetime.fromisoformat(run.time)
+        return run
     except ValueError as error:
         raise _damaged(f"run {values['id']} is damaged ({error})") from None
-
-
-_NUMBER, _TEXT, _NUMBER_OR_NONE = (int,), (str,), (int, type(None))
-_KINDS: Mapping[str, tuple[type, ...]] = {
-    "id": _NUMBER,
-    "series": _TEXT,
-    "identity": _TEXT,
-    "signature": _TEXT,
-    "time": _TEXT,
-    "exit_code": _NUMBER,
-    "accepted_run": _NUMBER_OR_NONE,
-    "last_run": _NUMBER_OR_NONE,
-}
 
 
 def time_of(run: Run) -> datetime:
     """Return the time of a run; one without a zone is in UTC, as all are."""
     time = datetime.fromisoformat(run.time)
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time
-
-
-def _is_time(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _damaged(what: str) -> HistoryError:
@@ -485,7 +472,7 @@ def _accept(connection: Connection, series: str, run_ids: Sequence[int], *, time
 
     pins = schema().acceptances
     newest = connection.execute(select(func.max(pins.c.together)).where(pins.c.series == series)).scalar()
-    if not isinstance(newest, _NUMBER_OR_NONE):
+    if not isinstance(newest, int | None):
         raise _damaged("the log of accepted runs is damaged")
     together = (newest or 0) + 1
     rows = [

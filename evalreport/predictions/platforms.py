@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,107 +39,9 @@ class Platform:
     folds: tuple[str, ...] = ()
 
 
-PLATFORMS = (
-    Platform(name="Amazon ML", labels=("bestAnswer",), scores=("score",), truth=("trueLabel",)),
-    Platform(
-        name="Azure ML",
-        labels=("Scored Labels",),
-        probabilities=("Scored Probabilities", 'Scored Probabilities for Class "<label>"'),
-    ),
-    Platform(
-        name="BigQuery ML, Vertex AI",
-        labels=("predicted_<TARGET>",),
-        probabilities=("<TARGET>_<label>_scores",),
-        truth=("<TARGET>",),
-    ),
-    Platform(
-        name="caret (R)",
-        labels=("pred",),
-        ids=("rowIndex",),
-        truth=("obs",),
-        weights=("weights",),
-        folds=("Resample",),
-    ),
-    Platform(
-        name="CatBoost",
-        labels=("Class",),
-        probabilities=("Probability", "Probability:Class=<label>"),
-        scores=("RawFormulaVal",),
-        ids=("SampleId", "DocId"),
-        truth=("Label",),
-    ),
-    Platform(name="Dataiku", labels=("prediction",), probabilities=("proba_<label>",)),
-    Platform(
-        name="DataRobot",
-        labels=("<TARGET>_PREDICTION",),
-        probabilities=("<TARGET>_<label>_PREDICTION",),
-        ids=("row_id",),
-        truth=("<TARGET>",),
-    ),
-    Platform(name="H2O", labels=("predict",), probabilities=("p<label>", "<label>")),
-    Platform(name="Hugging Face", truth=("label", "labels")),
-    Platform(name="HumanEval", ids=("task_id",)),
-    Platform(name="Kaggle", ids=("PassengerId",)),
-    Platform(name="KNIME", labels=("Prediction (<TARGET>)",), probabilities=("P (<TARGET>=<label>)",)),
-    Platform(
-        name="ML.NET",
-        labels=("PredictedLabel",),
-        probabilities=("Probability",),
-        scores=("Score",),
-        truth=("Label",),
-    ),
-    Platform(
-        name="mlr3 (R)",
-        labels=("response",),
-        probabilities=("prob.<label>",),
-        ids=("row_ids",),
-        truth=("truth",),
-        weights=("weights",),
-    ),
-    Platform(
-        name="OpenML",
-        labels=("prediction",),
-        probabilities=("confidence.<label>",),
-        ids=("row_id",),
-        truth=("correct",),
-        folds=("fold",),
-    ),
-    Platform(name="Prophet, statsforecast", labels=("yhat", "y_hat")),
-    Platform(
-        name="PyCaret",
-        labels=("prediction_label",),
-        probabilities=("prediction_score_<label>",),
-        scores=("prediction_score",),
-    ),
-    Platform(name="RapidMiner", labels=("prediction(<TARGET>)",), probabilities=("confidence(<label>)",)),
-    Platform(
-        name="SageMaker", labels=("predicted_label",), probabilities=("probability", "probabilities", "score")
-    ),
-    Platform(name="SAS", labels=("I_<TARGET>",), probabilities=("P_<TARGET><label>",), truth=("F_<TARGET>",)),
-    Platform(
-        name="scikit-learn's users",
-        probabilities=("y_proba", "y_pred_proba", "pred_proba", "predict_proba", "pred_prob"),
-        truth=("target", "actual", "ground_truth"),
-    ),
-    Platform(name="Spark ML", labels=("prediction",), probabilities=("probability", "probability_<label>")),
-    Platform(name="SPSS", labels=("PGR_1",), probabilities=("PRE_1",)),
-    Platform(
-        name="tidymodels (R)",
-        labels=(".pred_class", ".pred"),
-        probabilities=(".pred_<label>",),
-        ids=(".row",),
-        truth=("truth",),
-        weights=("case_wts",),
-        folds=("id",),
-    ),
-    Platform(name="Weka", labels=("predicted",), scores=("prediction",), ids=("inst#",), truth=("actual",)),
-    Platform(name="Weights & Biases", labels=("predicted_label",), truth=("true_label",)),
-    Platform(
-        name="others",
-        labels=("predicted", "predicted_class", "pred_label", "preds"),
-        probabilities=("predicted_probability",),
-        truth=("gold_label", "true_class", "y_test"),
-    ),
+PLATFORMS = tuple(
+    Platform(name=name, **{part: tuple(names) for part, names in parts.items()})
+    for name, parts in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 )
 """The platforms whose names are read, by name."""
 

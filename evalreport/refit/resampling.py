@@ -1,14 +1,15 @@
-"""``resample()``: from a plan to a file of predictions."""
+"""``resample()``: from a plan to a file of predictions, with warnings about its data."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 from msgspec.structs import replace
 
 from evalreport.errors import OutputError, UsageError
@@ -16,9 +17,8 @@ from evalreport.files import Kind, publish
 from evalreport.metrics import METRICS
 from evalreport.refit.backends import perform_all
 from evalreport.refit.building import check_buildable, require_refit
-from evalreport.refit.examples import Examples, guessed_positive, read_examples
+from evalreport.refit.examples import Examples, guessed_positive, read_examples, same_features
 from evalreport.refit.fitting import Failure, Fitted
-from evalreport.refit.guards import guards
 from evalreport.refit.journal import Journal, journal_path, open_journal
 from evalreport.refit.plans import Plan, describe, read_plan, settle, variants
 from evalreport.refit.prediction_tables import (
@@ -28,9 +28,9 @@ from evalreport.refit.prediction_tables import (
     table_bytes,
     warnings_of,
 )
-from evalreport.refit.splits import fits_of
+from evalreport.refit.splits import Fit, fits_of
 from evalreport.refit.tasks import Task, tasks_of, versions
-from evalreport.schema.warnings import WarningRecord
+from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.sources.reading import dotted
 from evalreport.texts import Message, say
 from evalreport.texts.visible import escaped_json
@@ -123,8 +123,8 @@ def resample(
         check_buildable(estimator, settled.folder, examples.task)
     fits = fits_of(examples, settled.scheme, settled.seed)
     warnings = guards(examples, fits)
-    for warning in warnings:
-        announce(f"{warning.level}: {warning.text} [{warning.code}]")
+    for raised in warnings:
+        announce(f"{raised.level}: {raised.text} [{raised.code}]")
     tasks = tasks_of(settled, examples, fits)
     with open_journal(journal_path(output)) as journal:
         reused = sum(task.key in journal.fits for task in tasks)
@@ -294,3 +294,58 @@ def _arguments(plan: Plan, examples: Examples, failures: Sequence[FitFailure]) -
     if failures:
         words += ["--join", "intersect"]
     return tuple(words)
+
+
+FEW_IN_A_FOLD = 30
+
+
+def guards(examples: Examples, fits: Sequence[Fit]) -> tuple[WarningRecord, ...]:
+    """Return the warnings that the examples and the fits give reason for."""
+    tested = [fit for fit in fits if fit.part == "test"]
+    return (*_duplicates(examples, tested), *_small_folds(tested), *_missing_classes(examples, fits))
+
+
+def _duplicates(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
+    """Warn of test examples whose features stand, value by value, among the training examples as well."""
+    code = same_features(examples)
+    if len(np.unique(code)) == examples.n:
+        return
+    hit = np.zeros(examples.n, dtype=bool)
+    count = 0
+    for fit in fits:
+        alone = np.setdiff1d(fit.test, fit.train)
+        twins = alone[np.isin(code[alone], code[fit.train])]
+        hit[twins] = True
+        count += bool(len(twins))
+    if not count:
+        return
+    first = examples.ids[int(np.argmax(hit))]
+    yield warning(
+        "duplicates_across_split",
+        n=int(hit.sum()), total=examples.n, example=first, fits=count, all_fits=len(fits),
+    )  # fmt: skip
+
+
+def _small_folds(fits: Sequence[Fit]) -> Iterator[WarningRecord]:
+    sizes = [len(fit.test) for fit in fits if "fold" in fit.keys]
+    # Folds of leave-one-out are never used alone.
+    if sizes and 1 < min(sizes) < FEW_IN_A_FOLD:
+        text = Message("planned_folds.small", n=min(sizes), least=FEW_IN_A_FOLD)
+        yield WarningRecord(code="small_folds", text=text)
+
+
+def _missing_classes(examples: Examples, fits: Sequence[Fit]) -> Iterator[WarningRecord]:
+    """Warn of folds and of training rows that lack a class."""
+    if examples.labels is None:
+        return
+    codes = examples.labels.codes
+    count = len(np.unique(codes))
+    folds = [fit.test for fit in fits if "fold" in fit.keys and len(fit.test) > 1]
+    lacking = sum(len(np.unique(codes[rows])) < count for rows in folds)
+    if lacking:
+        tested = sum(fit.part == "test" for fit in fits)
+        text = Message("planned_folds.lack_class", n=lacking, total=tested)
+        yield WarningRecord(code="class_missing_in_fold", text=text)
+    lacking = sum(len(np.unique(codes[fit.train])) < count for fit in fits)
+    if lacking:
+        yield warning("class_missing_in_training", n=lacking, total=len(fits))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from evalreport import numbers
@@ -145,133 +147,29 @@ def _models(view: View, used: int) -> tuple[ModelFlow, ...]:
 
 # --- checklists -----------------------------------------------------------------------------------------------------
 
-Answer = tuple[State, str]
-"""The state of an item, and the key of the text that says where, or what is missing."""
+ITEMS = tomllib.loads(Path(__file__).with_name("checklists.toml").read_text(encoding="utf-8"))
+"""The items that an evaluation can answer, by checklist and number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What decides whether an item is answered: the results, the sections of the report, and whether it is signed."""
-
-    results: Results
-    sections: frozenset[str]
-    signed: bool
-
-    @property
-    def has_groups(self) -> bool:
-        """Whether values by groups are there."""
-        return "slices" in self.sections
-
-    @property
-    def options(self) -> Mapping[str, object]:
-        """The options of the run."""
-        return self.results.options
-
-
-def _flow(facts: Facts) -> Answer:
-    return ("answered", "flow") if facts.results.flow else ("in_part", "flow_unknown")
-
-
-def _groups(facts: Facts) -> Answer:
-    return ("in_part", "groups") if facts.has_groups else ("cannot", "no_groups")
-
-
-def _clusters(facts: Facts) -> Answer:
-    if facts.options.get("cluster"):
-        return ("in_part", "clusters")
-    return ("in_part", "groups_not_clusters") if facts.has_groups else ("cannot", "no_clusters")
-
-
-def _performance(facts: Facts) -> Answer:
-    return ("answered", "performance_groups") if facts.has_groups else ("in_part", "performance")
-
-
-def _cut_offs(facts: Facts) -> Answer:
-    if facts.options.get("criteria"):
-        return ("answered", "cut_offs_declared")
-    return ("in_part", "cut_offs") if "thresholds" in facts.sections else ("cannot", "no_cut_offs")
-
-
-def _output(facts: Facts) -> Answer:
-    return ("in_part", "output_thresholds") if "thresholds" in facts.sections else ("in_part", "output")
-
-
-def _cross_table(facts: Facts) -> Answer:
-    return ("answered", "cases") if "cases" in facts.sections else ("cannot", "no_cases")
-
-
-def _size(facts: Facts) -> Answer:
-    return ("answered", "n_max") if facts.options.get("n_max") else ("cannot", "no_n_max")
-
-
-def _signed(facts: Facts) -> Answer:
-    return ("answered", "signed") if facts.signed else ("in_part", "not_signed")
-
-
-def _monitoring(facts: Facts) -> Answer:
-    return ("in_part", "audited") if facts.results.audit else ("cannot", "audit_can")
-
-
-def _always(state: State, where: str) -> Callable[[Facts], Answer]:
-    return lambda _facts: (state, where)
-
-
-ITEMS: tuple[tuple[str, tuple[tuple[str, str, Callable[[Facts], Answer]], ...]], ...] = (
-    (
-        "tripod",
-        (
-            ("5a, 6a", "data", _always("cannot", "yours_files")),
-            ("8a", "outcome", _always("cannot", "yours")),
-            ("10", "size", _always("in_part", "settle")),
-            ("11", "missing", _flow),
-            ("12e", "measures", _always("answered", "methods")),
-            ("14", "fairness", _always("cannot", "yours_fairness")),
-            ("15", "output", _output),
-            ("20a", "flow", _flow),
-            ("21", "numbers", _always("answered", "numbers")),
-            ("23a", "performance", _performance),
-            ("23b", "heterogeneity", _clusters),
-            ("26", "limitations", _always("in_part", "cautions")),
-        ),
-    ),
-    (
-        "stard",
-        (
-            ("15c (12a)", "cut_offs", _cut_offs),
-            ("18 (14)", "methods", _always("answered", "methods")),
-            ("19, 20 (15, 16)", "indeterminate", _flow),
-            ("21 (17)", "variability", _groups),
-            ("22 (18)", "intended_size", _size),
-            ("23", "bias", _groups),
-            ("24 (19)", "flow", _flow),
-            ("30 (23)", "cross_table", _cross_table),
-            ("31 (24)", "accuracy", _always("answered", "decision")),
-            ("33 (26)", "limitations", _always("in_part", "cautions")),
-        ),
-    ),
-    (
-        "annex",
-        (
-            ("2 (g)", "testing", _signed),
-            ("3", "persons", _groups),
-            ("4", "appropriate", _always("in_part", "purpose")),
-            ("9", "monitoring", _monitoring),
-        ),
-    ),
-)
-"""The items that an evaluation can answer: of TRIPOD+AI (Collins et al. 2024, BMJ 385:e078378), of STARD-AI (2025,
-Sounderajah et al.), in brackets the numbers of STARD 2015 (Bossuyt et al., BMJ 351:h5527), and of Annex IV of
-Regulation (EU) 2024/1689. Numbers and wording were compared with copies of these lists on 26 November 2026."""
+def _facts(results: Results, sections: frozenset[str], *, signed: bool) -> frozenset[str]:
+    """Return what holds of a report, as the answers of ``ITEMS`` name it."""
+    holds = {"signed": signed, "flow": results.flow, "audit": results.audit}
+    holds |= {f"option {name}": value for name, value in results.options.items()}
+    return frozenset(name for name, value in holds.items() if value) | {
+        f"section {name}" for name in sections
+    }
 
 
 def checklists_of(results: Results, sections: frozenset[str], *, signed: bool) -> tuple[Checklist, ...]:
     """Say of every item whether the report answers it, and where."""
-    facts = Facts(results, sections, signed)
+    facts = _facts(results, sections, signed=signed)
     checklists = []
-    for name, items in ITEMS:
+    for name, items in ITEMS["items"].items():
         rows = []
-        for number, asks, answer in items:
-            state, where = answer(facts)
+        for number, (asks, answer) in items.items():
+            state, where = next(
+                told for condition, *told in ITEMS["answers"][answer] if condition in ("", *facts)
+            )
             text = say(f"checklist.where.{where}")
             rows.append(Item(number, say(f"checklist.asks.{asks}"), state, say(f"checklist.{state}"), text))
         checklists.append((say(f"checklist.name.{name}"), tuple(rows)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
@@ -189,6 +190,22 @@ def converted(content: object, record: type[T], said: Mapping[str, Message] | No
         return msgspec.convert(content, record, dec_hook=partial(_message_of, said or {}))
     except msgspec.ValidationError as error:
         raise ValueError(_in_words(str(error))) from None
+
+
+def decoded(data: bytes, record: type[T]) -> T:
+    """Return JSON as a record, checked as by ``converted``; fields that the record does not have are not read.
+
+    Raises
+    ------
+    ValueError
+        It is no JSON, a field is missing, or a part has another type.
+    """
+    try:
+        return msgspec.json.decode(data, type=record)
+    except msgspec.ValidationError as error:
+        raise ValueError(_in_words(str(error))) from None
+    except msgspec.DecodeError:  # half of a character in a name, which only Python reads
+        return converted(json.loads(data), record)
 
 
 _KINDS = {

@@ -1,8 +1,9 @@
-"""Recomputing a results.json from the inputs that it names, and comparing every value."""
+"""Recomputing a results.json from the inputs that it names, and comparing every value; what versions changed."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,14 +25,13 @@ from evalreport.predictions.direction import directed
 from evalreport.report.sections.reproducibility import command
 from evalreport.schema.audit import AUDIT_WARNINGS
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.recorded import Recorded, results_of
+from evalreport.schema.recorded import EARLIER, Recorded, results_of
 from evalreport.schema.results import SENTENCES, Results, to_json
 from evalreport.schema.warnings import WarningRecord
 from evalreport.sources.files import Found, aggregate_in, copies_of_addresses, find_files
 from evalreport.sources.recorded import at_hand, recorded_files
 from evalreport.texts import Message, Text, say
 from evalreport.verify.documents import Document, compare_documents, documents_in, not_compared_in
-from evalreport.verify.known_changes import KNOWN_CHANGES, is_known
 
 RELATIVE = 1e-9
 ABSOLUTE = 1e-14
@@ -543,3 +543,26 @@ def _checked(
         unchecked=unchecked,
         scope=Scope(attached=recorded.attached is not None),
     )
+
+
+KNOWN_CHANGES: Mapping[str, frozenset[tuple[str, str]]] = {
+    EARLIER: frozenset({("verdicts", "code"), ("verdicts", "params"), ("warnings", "params")})
+}
+"""By schema: the lists and their fields that it does not have. Nothing else may differ, whatever version is claimed."""
+
+FIELD = re.compile(r"(\w+)\[.*\]\.(\w+)", re.DOTALL)
+"""A field of a record, as a comparison names it."""
+
+
+def is_known(schema: object, where: str) -> bool:
+    """Say whether a field that is not recorded is one that the schema of the results does not have.
+
+    Examples
+    --------
+    >>> is_known("evalreport/results/1", "verdicts[a, b accuracy].params")
+    True
+    >>> is_known("evalreport/results/2", "verdicts[a, b accuracy].params")
+    False
+    """
+    field = FIELD.fullmatch(where)
+    return field is not None and field.groups() in KNOWN_CHANGES.get(str(schema), ())

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from evalreport.questions.attempts.question_tests import fisher_midp
+from evalreport.questions.attempts.compute import fisher_midp
 from research.studies import tables
 from research.studies.harness import Run
 from research.studies.judgement import judged

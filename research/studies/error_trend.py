@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from scipy import stats
 
-from evalreport.metrics.error_trend import error_trend
+from evalreport.metrics.predicted_values import error_trend
 from evalreport.predictions.arrays import Floats
 from research.studies.harness import Run
 

@@ -24,13 +24,13 @@ from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs
 from evalreport.questions.baselines.compute import baseline_records
 from evalreport.questions.baselines.rule_pairs import rule_pairs
-from evalreport.questions.calibration.described import joined
+from evalreport.questions.calibration.compute import joined
 from evalreport.questions.slices.group_ratios import ratio_records
 from evalreport.questions.slices.group_spread import Shares, spread_records
 from evalreport.questions.slices.records import IN_HEADINGS
+from evalreport.questions.thresholds.compute import murphy_differences
 from evalreport.questions.thresholds.decision_curves import level_of_highest, side_of
 from evalreport.questions.thresholds.dominance import decided_both_ways
-from evalreport.questions.thresholds.murphy import murphy_differences
 from evalreport.questions.thresholds.options import threshold_range
 from evalreport.samplings import sampling_by
 from research.studies.designs import predictions_on

@@ -12,14 +12,13 @@ from types import SimpleNamespace
 import pytest
 
 from evalreport.audit.auditing import audit, record
-from evalreport.audit.site import _parts, _state, limits_around, timelines, write_site
+from evalreport.audit.site import _shown, _state, limits_around, timelines, write_site
 from evalreport.cli import main
-from evalreport.errors import UsageError
+from evalreport.errors import InputError, UsageError
 from evalreport.history.connection import History, open_history
 from evalreport.history.store import accept, results_of
 from evalreport.options import Options, OutputOptions
 from evalreport.report import render
-from evalreport.sources.database import database
 from tests.samples.reviews import write
 
 N = 60
@@ -233,15 +232,18 @@ def test_the_words_of_the_page_are_those_of_the_results(place: Path, history: Hi
     ids=["valid", "no-text"],
 )
 def test_the_parts_of_results_are_those_that_json_finds(options: str) -> None:
-    """Also where a part is null, missing or in other parts too, and where DuckDB refuses what Python reads."""
-    data = f'{{"options": {options}, "models": ["a"], "gates": null, "x": {{"audit": [1]}}}}'.encode()
-    whole = json.loads(data)
-    with database() as reader:
-        found = _parts(data, reader)
-    assert {name: found[name] for name in ("options", "models", "gates")} == {
-        name: whole[name] for name in ("options", "models", "gates")
-    }
-    assert "audit" not in found
+    """Also where a part is missing or in other parts too, and where msgspec refuses what Python reads."""
+    data = f'{{"options": {options}, "models": ["a"], "classes": [], "x": {{"audit": [1]}}}}'.encode()
+    shown = _shown(data, "results.json")
+    assert shown.options.confidence == json.loads(data)["options"].get("confidence", 0.95)
+    assert (shown.models, shown.classes, shown.gates, shown.audit) == (("a",), (), (), ())
+
+
+@pytest.mark.parametrize("part", ['"confidence": 1', '"confidence": "high"'])
+def test_a_level_that_is_none_ends_in_words(part: str) -> None:
+    """A level is a number between 0 and 1."""
+    with pytest.raises(InputError, match=r"options\.confidence"):
+        _shown(f'{{"options": {{{part}}}, "models": [], "classes": []}}'.encode(), "results.json")
 
 
 @pytest.mark.parametrize(

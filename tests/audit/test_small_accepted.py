@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from evalreport.audit.evidence import drop_evidence
-from evalreport.audit.exact_test import fall_midp
+from evalreport.audit.run_alarm import fall_midp
 from tests.samples.audits import audited, right, share
 from tests.samples.nights import answer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalreport.cli.plain_signs import PLAIN_SIGNS
+from evalreport.cli.streams import PLAIN_SIGNS
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.intervals.these_questions import limits_for_these_questions
+from evalreport.intervals.records import limits_for_these_questions
 
 
 def test_one_question_has_students_interval() -> None:

@@ -15,8 +15,7 @@ import pytest
 import evalreport as er
 from evalreport.cli import main
 from evalreport.errors import UsageError
-from evalreport.looks.criteria import Criteria, as_toml, read_criteria
-from evalreport.looks.truth import truth_digest, truth_of_files
+from evalreport.looks.criteria import Criteria, as_toml, read_criteria, truth_digest, truth_of_files
 from evalreport.options import Options
 from tests.looks.conftest import Table, models
 

@@ -9,7 +9,7 @@ import pytest
 
 import evalreport as er
 from evalreport.errors import InputError
-from evalreport.looks.truth import truth_digest, truth_of_files
+from evalreport.looks.criteria import truth_digest, truth_of_files
 from evalreport.options import Options
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import evalreport
-from evalreport.metrics.error_trend import error_trend
+from evalreport.metrics.predicted_values import error_trend
 from evalreport.questions.thresholds.curves_section import describe_distributions
 from evalreport.report.view import view_of
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from evalreport.cli import main
 from evalreport.refit.examples import same_features
-from evalreport.refit.guards import guards
 from evalreport.refit.plans import Scheme
+from evalreport.refit.resampling import guards
 from evalreport.refit.splits import Fit, fits_of
 from tests.refit.conftest import BAYES, examples_of
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from evalreport.audit.evidence import drop_evidence, floor_evidence
-from evalreport.audit.exact_test import fall_midp
-from evalreport.audit.run_alarm import Scale, compare_run, share_of_run
+from evalreport.audit.run_alarm import Scale, compare_run, fall_midp, share_of_run
 from evalreport.intervals.proportions import newcombe_independent_limits, quantile, wilson_limits
 from research.studies import audits, tables
 

@@ -14,7 +14,7 @@ from evalreport.intervals import leading
 from evalreport.metrics.judged import mean_gold
 from evalreport.metrics.sample import estimate_all
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
-from evalreport.questions.judges.estimates import GOLD
+from evalreport.questions.judges.compute import GOLD
 from evalreport.samplings import sampling_by
 from evalreport.schema.results import Results, to_json
 from tests.metrics.test_judged import joined

@@ -8,8 +8,8 @@ from evalreport.errors import UsageError
 from evalreport.gates.conditions import Gate
 from evalreport.gates.deciding import gate_record, outcome_of
 from evalreport.intervals.proportions import clopper_pearson_limits
+from evalreport.questions.attempts.compute import could_be_decided
 from evalreport.questions.attempts.records import QuestionRecord
-from evalreport.questions.attempts.verdicts import could_be_decided
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts, shortened

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
-from evalreport.questions.calibration.described import describes_calibration
+from evalreport.questions.calibration.compute import describes_calibration
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.warnings.checks import check
 

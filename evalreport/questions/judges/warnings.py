@@ -8,7 +8,7 @@ from evalreport.intervals.shortfalls import shortfall_of
 from evalreport.metrics.judged import LEAST_GOLD
 from evalreport.metrics.registry import JUDGED, greater_is_better
 from evalreport.options import Options
-from evalreport.questions.judges.estimates import OUTCOME, Fields
+from evalreport.questions.judges.compute import OUTCOME, Fields
 from evalreport.questions.judges.records import JudgeEstimateRecord, JudgeLists
 from evalreport.samplings.judged import PPI
 from evalreport.schema.warnings import FEW_CLUSTERS, WarningRecord, warning

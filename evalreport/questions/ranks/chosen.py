@@ -55,7 +55,7 @@ def chosen_record(
         level=value.level,
         low=value.low,
         high=value.high,
-        text=_text(value, len(models), primary, options),
+        text=_text(value, len(models), primary, options, any_behind=_any_behind(models, decisions)),
     )
 
 
@@ -108,11 +108,20 @@ def _candidates(
     return [record.model for record in ranking if record.value is not None and record.model not in behind]
 
 
-def _text(value: ChosenValueRecord, among: int, primary: Quantity, options: Options) -> Message:
+def _any_behind(models: Sequence[str], decisions: Sequence[Decision]) -> bool:
+    """Say whether one of these models is shown to be behind another one, though it was not compared with the leader."""
+    pairs = ((d.comparison.a, d.comparison.b) for d in decisions if d.family and d.decided)
+    return any(a in models and b in models for a, b in pairs)
+
+
+def _text(
+    value: ChosenValueRecord, among: int, primary: Quantity, options: Options, *, any_behind: bool
+) -> Message:
     """Say what the leader is worth at least; of a loss, at most."""
+    of = "_of_all" if any_behind else ""
     if value.low is None or value.high is None:
-        return Message("chosen.no_limits", model=value.model, among=among)
+        return Message(f"chosen.no_limits{of}", model=value.model, among=among)
     half = (value.high - value.low) / 2
     if greater_is_better(primary, lower_is_better=options.lower_is_better):
-        return Message("chosen.at_least", model=value.model, among=among, limit=value.low, half=half)
-    return Message("chosen.at_most", model=value.model, among=among, limit=value.high, half=half)
+        return Message(f"chosen.at_least{of}", model=value.model, among=among, limit=value.low, half=half)
+    return Message(f"chosen.at_most{of}", model=value.model, among=among, limit=value.high, half=half)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalreport.questions.slices.analysis import Sliced
+from evalreport.questions.slices.compute import Sliced
 from evalreport.schema.warnings import WarningRecord
 from evalreport.warnings.checks import check
 

@@ -425,14 +425,14 @@ def describe_distributions(view: View) -> Tables | None:
         return None
     mae, title = value_of(view, first, MetricKey("mae")), named("distributions.title", "predicted-true")
     if mae is not None:
-        title = say("finding.values", model=first.name, error=numbers.to_digits(mae, 3))
+        title = say("finding.values", model=first.name, error=_error_size(view, mae))
     known = any(low is not None for low in record.bin_low)
     limits = say("evidence.residuals_limits", level=numbers.percent(view.confidence)) if known else ""
     shown = len(record.predicted)
     some = say("evidence.values_some", shown=shown, n=record.n) if shown < record.n else ""
     values = f"{say('evidence.values')} {some}".strip()
     tested = say("evidence.residuals", limits=limits)
-    trend = _trend(first.name, record.trend)
+    trend = _trend(first.name, record.trend, partial(_error_size, view))
     if record.trend is not None:
         by = "signs" if record.trend.p_signs is not None else "f"
         p = record.trend.p_value if record.trend.p_signs is None else record.trend.p_signs
@@ -455,11 +455,16 @@ def describe_distributions(view: View) -> Tables | None:
     )
 
 
-def _trend(model: str, trend: ErrorTrendRecord | None) -> str:
+def _error_size(view: View, value: float) -> str:
+    """Write the size of an error: in the unit of the mean absolute error where that column has one."""
+    digits = metric_digits(view, MetricKey("mae"))
+    return digits.single(value) if digits.power else numbers.to_digits(value, 3)
+
+
+def _trend(model: str, trend: ErrorTrendRecord | None, digits: Callable[[float], str]) -> str:
     """Return the title of the picture of errors: which of level, slope and curvature leads, where the test decides."""
     if trend is None or not trend.shown:
         return say(f"finding.residuals_{'unknown' if trend is None else 'even'}", model=model)
-    digits = partial(numbers.to_digits, digits=3)
     coefficient = getattr(trend, trend.leads)
     if trend.leads == "curvature" and coefficient * trend.at_low > 0 and coefficient * trend.at_high > 0:
         key = "finding.residuals_ends_high" if coefficient > 0 else "finding.residuals_ends_low"

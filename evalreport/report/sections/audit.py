@@ -107,7 +107,8 @@ def _rows_of(view: View, model: Model) -> list[Row]:
     details = whole.details
     low, high = details.get("change_low"), details.get("change_high")
     cells = _values(details.get("then"), details.get("now"), low, high)
-    rows = [Row(model, (*cells, _verdict_of(whole)))]
+    new = any(r.model == model.id and r.status == "new" for r in view.results.history)
+    rows = [Row(model, (*cells, say("audit.new") if new else _verdict_of(whole)))]
     slices = [r for r in records if r.question == "slice" and r.about.partition(", ")[0] == model.id]
     slices.sort(key=lambda r: not r.alarm)
     for record in slices[:MOST_SLICES]:

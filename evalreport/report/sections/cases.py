@@ -256,7 +256,7 @@ def _errors(view: View) -> Cases | None:
         rows.append(Row(model, tuple(Cell(numbers.number(value, digits), order=value) for value in values)))
     heads = tuple(digits.headed(label_of("metric", key.metric)) for key in keys)
     half = value_of(view, view.models[0], keys[0]) or 0.0
-    size = f"{numbers.number(half, digits)} {digits.unit}".strip()
+    size = digits.single(half)
     text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
     table = Table(say("cases.box"), heads, tuple(rows), look="cases", sortable=True)
     units = [named("cases.error", key.metric, "") for key in keys]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
@@ -30,7 +30,7 @@ from evalreport.schema.decisions import DetectableRecord, GateRecord, HeadlineRe
 from evalreport.schema.lookups import quarter, true_counts
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
-from evalreport.texts import coded, joined, named, say
+from evalreport.texts import Message, coded, joined, named, say
 from evalreport.texts.visible import visible
 
 MOST_CAUTIONS = 2
@@ -64,6 +64,14 @@ OF_THE_TEST = frozenset(
 """Cautions about the error rate of the verdict's own test or interval: they come first."""
 OF_CROSSINGS = frozenset({"verdict.no_overall_winner", "verdict.not_at_every_point"})
 OUTCOMES = ("fail", "undecided", "pass")
+SAID_FIRST = {
+    "headline.counted_as_wrong": "missing_is_wrong",
+    "headline.counted_as_wrong_of": "missing_is_wrong",
+    "headline.reversed_scores": "worse_than_random",
+    "headline.never_found": "class_never_predicted",
+    "headline.never_found_by_any": "class_never_predicted",
+}
+"""Cautions that say no more than a part of the first sentence, by its code; of classes the one that it names."""
 ALARMS = frozenset({"slice_fell", "worse_than_accepted", "data_changed"})
 """Cautions that the headline of an audit says."""
 SIGNS = {">=": "≥", "<=": "≤"}
@@ -311,9 +319,11 @@ def _cautions(view: View) -> dict[str, str]:
         view.results.warnings,
         key=lambda w: (w.level != "blocker", w.code not in ASKED_FOR, w.code not in OF_THE_TEST),
     )
-    relevant = []
+    relevant, said = [], _said_first(view)
     for warning in order:
         named_models = known & set(warning.about)
+        if warning.code in said and (not said[warning.code] or said[warning.code] in warning.about):
+            continue  # the headline says it
         if (
             warning.level == "info"
             or warning.code in ALARMS
@@ -334,6 +344,26 @@ def _cautions(view: View) -> dict[str, str]:
     for warning in one_of_a_code((*relevant, *others), lambda w: caution_text(view, w)):
         texts.setdefault(warning.code, str(warning.text))
     return texts
+
+
+def _said_first(view: View) -> dict[str, str]:
+    """Return the codes of cautions that the first sentence says already, with the class that it is about, if any."""
+    return {
+        SAID_FIRST[message.code]: str(message.params.get("label", ""))
+        for message in _messages(headline_of(view.results).text)
+        if message.code in SAID_FIRST
+    }
+
+
+def _messages(text: object) -> Iterator[Message]:
+    """Yield a message and all messages in its parameters."""
+    if isinstance(text, Message):
+        yield text
+        for value in text.params.values():
+            yield from _messages(value)
+    elif isinstance(text, (tuple, list)):
+        for part in text:
+            yield from _messages(part)
 
 
 def _crossings(view: View) -> list[str]:

@@ -63,6 +63,8 @@ def describe_failures(view: View) -> Failures | None:
             "failures.furthest_labels"
             if of_labels
             else "failures.furthest_in"
+            if digits is not None and digits.power in numbers.UNITS
+            else "failures.furthest_times"
             if unit
             else "failures.furthest"
         )
@@ -113,10 +115,7 @@ def _found(view: View, first: str, digits: numbers.Digits | None) -> tuple[str, 
         if len(values) < len(answers):
             return say("failures.disagree"), ""
         ends = (min(values), max(values))
-        low, high = (
-            numbers.to_digits(v, 4) if digits is None else numbers.number(v, digits) for v, _ in ends
-        )
-        high = high if digits is None else f"{high} {digits.unit}".strip()
+        low, high = (numbers.to_digits(v, 4) if digits is None else digits.single(v) for v, _ in ends)
         lowest, highest = (view.model(model).name for _, model in ends)
         key = "failures.widest" if view.results.task == "regression" else "failures.widest_outcome"
         said = {"id": shorten(first, LONGEST_CELL), "low": low, "high": high}

@@ -436,7 +436,7 @@ def _primary_panel(
     rule, rule_text = _majority(view, reference)
     return (
         _panel(
-            heading, view.primary_label, differences, reference,
+            heading, difference_digits(view, view.primary).headed(view.primary_label), differences, reference,
             digits=difference_digits(view, view.primary), margin=margin_of(view), letter=letter,
             rule=None if rule is None else sign * rule, rule_text=rule_text,
             best="leaderboard.best" if view.results.baseline is None else "leaderboard.baseline",
@@ -602,7 +602,7 @@ def _title(view: View, second: Conflict | None) -> str:
             best=second.best.name,
             behind=shortened([model.name for model, _ in second.behind], MOST_BEHIND),
         )
-    return say("leaderboard.title", metric=ranked_words(view))
+    return say("leaderboard.title", metric=metric_digits(view, view.primary).headed(ranked_words(view)))
 
 
 def _names(view: View) -> str:

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from evalreport.comparisons.adjustment import adjust
-from evalreport.questions.attempts.question_tests import (
+from evalreport.questions.attempts.compute import (
     attempts_needed,
     fisher_midp,
     permutation_midp,

@@ -11,7 +11,7 @@ import evalreport as er
 from evalreport import plots
 from evalreport.questions.calibration.section import describe_details
 from evalreport.report.view import view_of
-from tests.questions.thresholds.test_murphy import models
+from tests.questions.thresholds.test_compute import models
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 import evalreport
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.questions.costs.warnings import one_in
-from tests.questions.attempts.test_verdicts import run
+from tests.questions.attempts.test_compute import run
 
 
 def rows(costs, outcomes=None, **columns):

@@ -9,7 +9,7 @@ import evalreport
 from evalreport.questions.attempts import section as questions
 from evalreport.questions.costs import section as costs
 from evalreport.report.view import view_of
-from tests.questions.attempts.test_verdicts import answers, run
+from tests.questions.attempts.test_compute import answers, run
 
 
 def models(shift, n=400, times=0.2):

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import evalreport as er
-from evalreport.questions.coverage.series import miss_tests
+from evalreport.questions.coverage.compute import miss_tests
 from tests.samples.coverages import series
 
 

@@ -76,6 +76,11 @@ def test_with_a_baseline_models_that_were_not_compared_with_the_leader_may_be_be
     other = run(THREE, baseline="a").chosen
     assert other is not None
     assert other.models == ("a", "b", "c", "d")
+    # d is behind a, so not all four may be best, though d was not compared with c.
+    assert "c, chosen among the 3 that may be best: at least" in str(results.chosen.text)
+    assert "c, chosen among 4 models: at least" in str(other.text)
+    gated = run(THREE, baseline="a", gates=["best.accuracy >= 0.5"])
+    assert str(gated.gates[0].text).startswith("c leads, chosen among 4 models")
 
 
 def test_of_a_loss_the_upper_limit_is_said() -> None:

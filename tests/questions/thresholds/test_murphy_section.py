@@ -10,7 +10,7 @@ import pytest
 import evalreport as er
 from evalreport.questions.thresholds.murphy_section import describe
 from evalreport.report.view import view_of
-from tests.questions.thresholds.test_murphy import models
+from tests.questions.thresholds.test_compute import models
 
 
 @pytest.fixture(scope="module")

@@ -95,3 +95,14 @@ def test_slices_stand_below_their_model_against_the_same_mean(history, tmp_path)
     assert (shown["north"].beside, shown["north"].look) == ("", "")
     assert "fell since the accepted runs" in column.table.note
     assert "better" not in {str(row.cells[-1]) for row in column.details[0].rows}
+
+
+def test_a_model_that_is_new_has_nothing_to_be_compared_with(history, tmp_path):
+    """The accepted run holds forest alone: the row of tree says that it is new."""
+    audited(history, right(share(190, 200)))
+    accept(history, 1, time="2025-01-04T00:00:00Z")
+    both = right(share(190, 200), first=500) | right(share(180, 200), first=500, model="tree")
+    found, _, _ = audited(history, both)
+    page, _ = page_of(found, tmp_path / "page")
+    (row,) = [cells for cells in rows_of(page, "audit") if cells[0].endswith("tree")]
+    assert row[-1] == "new: nothing to compare with yet"

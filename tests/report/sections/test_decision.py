@@ -340,3 +340,46 @@ def test_without_clusters_none_are_counted() -> None:
     results = er.evaluate(models, resamples=50)
     assert {r.clusters for r in results.metrics} == {None}
     assert "cluster" not in decision.about(view_of(results))
+
+
+def test_a_caution_that_the_first_sentence_says_is_not_said_twice() -> None:
+    """Neither finds 'z', and one left answers empty: the sentence or a caution says each, and not both."""
+    truth = ["w", "x", "y", "z"] * 50
+    a = [t if t != "z" else "y" for t in truth]
+    b = [t if t in "xw" else "x" for t in truth]
+
+    def shown(**said: list[str]) -> decision.Decision:
+        models = {name: {"y_true": truth, "y_pred": labels} for name, labels in said.items()}
+        return decision.describe(view_of(er.evaluate(models, resamples=50)))
+
+    of_one = shown(a=a, c=[t if t != "z" else "w" for t in truth])
+    assert "neither ever finds “z”" in of_one.headline
+    assert not any("never predict" in text for text in of_one.cautions)
+    # Of two that are alike b never finds y either, which the sentence does not say.
+    of_two = shown(d=[t if t in "wy" else "w" for t in truth], b=b)
+    assert "neither ever finds “z”" in of_two.headline
+    assert any("'y'" in text for text in of_two.cautions)
+
+
+def test_very_small_numbers_have_one_unit_on_the_whole_page() -> None:
+    """Errors of about 2e-8: the sentence, the board, the heads and the titles are in units of 10⁻⁹."""
+    random = np.random.default_rng(3)
+    truth = random.gamma(2, 1e-7, 200)
+    models = {
+        name: {"y_true": truth.tolist(), "y_pred": (truth + shift + random.normal(0, wide, 200)).tolist()}
+        for name, shift, wide in (("a", 1e-8, 2e-8), ("b", 1.2e-8, 3.5e-8))
+    }
+    view = view_of(er.evaluate(models, task="regression", resamples=50))
+    shown = decision.describe(view)
+    assert shown.board is not None
+    assert shown.board.title == "Ranked by RMSE (×10⁻⁹)"
+    assert shown.board.panels[0].metric == "RMSE (×10⁻⁹)"
+    assert re.search(
+        r"by \d+\.\d+×10⁻⁹ \[\d+\.\d+, \d+\.\d+\]×10⁻⁹; both predict too high, by ", shown.headline
+    )
+    errors, apart = cases.describe(view), failures.describe_failures(view)
+    assert errors is not None
+    assert apart is not None
+    assert re.search(r"are off by \d\d\.\d+×10⁻⁹ or less$", errors.heading)
+    assert apart.heading.count("×10⁻⁹") == 2
+    assert apart.text == "The examples on which the models’ values lie furthest apart (×10⁻⁹):"

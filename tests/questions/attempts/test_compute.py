@@ -122,7 +122,7 @@ def test_the_order_of_rows_changes_nothing():
 def test_no_family_of_unchanged_questions_flags_any_more_often_than_promised():
     """200 questions, ten attempts each, 400 families: Holm flags any in at most 6 % (mid-p is conservative here)."""
     from evalreport.comparisons.adjustment import adjust
-    from evalreport.questions.attempts.question_tests import fisher_midp
+    from evalreport.questions.attempts.compute import fisher_midp
 
     rng, flagged = np.random.default_rng(47), 0
     for _ in range(400):

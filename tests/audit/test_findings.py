@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import evalreport
-from evalreport.audit.assigned_findings import Assignment, read_assignments, without_a_finding
 from evalreport.audit.auditing import audit, record
+from evalreport.audit.findings import Assignment, read_assignments, without_a_finding
 from evalreport.errors import InputError
 from evalreport.history.store import accept
 from evalreport.report.sections.cautions import describe_cautions
