@@ -297,6 +297,17 @@ def never_found(facts: Facts, lead: Lead) -> Message | None:
     )
 
 
+def one_score_of_second(facts: Facts, lead: Lead) -> Message | None:
+    """Say that the model that is behind gives every example the same score."""
+    second, primary = lead.second, facts.primary
+    if lead.code != "ahead" or second is None or len(facts.ranked) != 2 or primary is None:
+        return None
+    flat = {m for w in facts.results.warnings if w.code == "constant_scores" for m in w.about}
+    if second not in flat or facts.metric(primary).needs not in ("scores", "probabilities"):
+        return None
+    return Message("headline.one_score", names=(facts.name(second),), n=1, examples=facts.results.n)
+
+
 def never_found_by_second(facts: Facts, lead: Lead) -> Message | None:
     """Name the class that the model that is behind never answers, where the one that is ahead finds it."""
     if lead.code != "ahead" or lead.first is None or lead.second is None or len(facts.ranked) != 2:

@@ -233,3 +233,24 @@ def test_a_small_value_beside_a_wide_difference_does_not_look_like_0() -> None:
     models = {"ash": {"p_1": [0.9, 0.6]}, "birch": {"p_1": [0.95, 0.7]}}
     results = er.evaluate(models, truth=[1, 1], positive="1", metrics=["log_loss"], resamples=20)
     assert re.search(r"0\.2\d* against 0\.3", said(results)), said(results)
+
+
+def test_that_the_model_behind_gives_one_score_to_all_is_said() -> None:
+    """Half for everybody is an area of 0.5 and no ranking at all."""
+    rng = np.random.default_rng(4)
+    truth = np.repeat([0, 1], 150)
+    models = {"real": {"score": 1.5 * truth + rng.normal(size=300)}, "flat": {"score": np.full(300, 0.5)}}
+    first = said(er.evaluate(models, truth=truth, resamples=20))
+    assert first.startswith("real is ahead of flat on ROC AUC: ")
+    assert first.endswith("; flat gives all 300 examples the same score, which ranks nothing.")
+
+
+def test_where_no_gate_is_decided_all_are_undecided() -> None:
+    """80 and 81 of 100 right, bars beside them."""
+    truth = np.arange(100) % 2
+    right = {"a": np.arange(100) < 81, "b": np.arange(100) >= 20}
+    models = {m: {"y_pred": np.where(r, truth, 1 - truth)} for m, r in right.items()}
+    gates = ["a.accuracy >= 0.8", "b.accuracy >= 0.8", "a.accuracy - b.accuracy >= 0"]
+    assert said(er.evaluate(models, truth=truth, gates=gates, resamples=20)).startswith(
+        "All three gates are undecided: "
+    )
