@@ -58,7 +58,7 @@ from evalreport.questions.algorithms.learning_curves import at_one_point
 from evalreport.questions.judges.gold import with_gold_checked
 from evalreport.questions.looks.records import Look
 from evalreport.questions.question import Data, Pairs, Run, answered
-from evalreport.refusals import require_analysable, require_swappable
+from evalreport.refusals import require_analysable, require_swappable, require_telling_margin
 from evalreport.schema.inputs import FlowRecord
 from evalreport.schema.results import Results
 from evalreport.warnings import states_of, warnings_of
@@ -129,6 +129,7 @@ def compared_data(
     default = default_primary(predictions, options, of_series=primary_of_series)
     quantities = tuple(chosen(predictions, options.metrics, in_gates, default.metric))
     require_swappable(quantities, options)
+    require_telling_margin(quantities[0], predictions, options)
     look = None if look_of is None else look_of(predictions, quantities[0].spelled)
     return Data(
         whole=whole,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalreport.errors import UsageError
+from evalreport.metrics.estimate import value_range
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity, definition
 from evalreport.options import Options
 from evalreport.predictions.possible_analyses import why_not_analysed
@@ -74,6 +75,23 @@ def require_swappable(quantities: Sequence[Quantity], options: Options) -> None:
                 f"--test permutation: {quantity.spelled} ranks examples by score, and the scores of two models have no"
                 " common scale to be swapped on; use --test delong (ROC AUC) or bootstrap_difference"
             )
+
+
+def require_telling_margin(primary: Quantity, predictions: Predictions, options: Options) -> None:
+    """Refuse a margin that no difference on the primary metric can pass, such as 1 where 0.01 was meant.
+
+    Raises
+    ------
+    UsageError
+        With the range of the metric.
+    """
+    low, high = value_range(definition(primary), predictions)
+    if options.margin is not None and options.margin >= high - low:
+        percent = " (one percentage point is 0.01)" if (low, high) == (0, 1) else ""
+        raise UsageError(
+            f"--margin {options.margin:g}: {primary.spelled} lies between {low:g} and {high:g}, so every difference is"
+            f" within it, whatever the models are; name a smaller one{percent}"
+        )
 
 
 def require_ordered(predictions: Predictions) -> None:

@@ -54,3 +54,31 @@ def test_ranks_on_scales_of_their_own_are_not_swapped() -> None:
         er.evaluate(
             two(y_score=score), positive="yes", metrics=["roc_auc"], tests=["permutation"], resamples=20
         )
+
+
+@pytest.mark.parametrize(
+    ("margin", "metric"),
+    [(1, "accuracy"), (1.5, "roc_auc"), (2, "mcc"), (1, "f1"), (100, "balanced_accuracy")],
+)
+def test_a_margin_that_no_difference_can_pass_is_refused(margin: float, metric: str) -> None:
+    """Within 1 of each other are any two accuracies: who writes --margin 1 means 0.01, or nothing."""
+    score = np.linspace(0, 1, 40)
+    with pytest.raises(
+        UsageError, match=f"--margin {margin:g}: {metric} lies between .* every difference is within it"
+    ):
+        er.evaluate(two(y_score=score), positive="yes", metrics=[metric], margin=margin, resamples=20)
+
+
+@pytest.mark.parametrize(("margin", "metric"), [(0.99, "accuracy"), (1.5, "mcc"), (3, "log_loss")])
+def test_a_margin_that_a_difference_can_pass_is_taken(margin: float, metric: str) -> None:
+    """MCC goes from -1 to 1, and a log loss has no end."""
+    results = er.evaluate(two(p_yes=np.linspace(0.1, 0.9, 40)), metrics=[metric], margin=margin, resamples=20)
+    assert results.options["margin"] == margin
+
+
+def test_of_outcomes_right_or_wrong_a_margin_of_1_tells_nothing() -> None:
+    """Grades have no end, so that a margin of 1 among them tells something."""
+    passed, grades = [0, 1] * 20, [1, 5] * 20
+    with pytest.raises(UsageError, match="--margin 1: mean_outcome lies between 0 and 1"):
+        er.evaluate({"a": {"outcome": passed}, "b": {"outcome": passed[::-1]}}, margin=1, resamples=20)
+    er.evaluate({"a": {"outcome": grades}, "b": {"outcome": grades[::-1]}}, margin=1, resamples=20)

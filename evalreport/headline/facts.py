@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evalreport import numbers
+from evalreport.engine.distributions import levelled
 from evalreport.gates.conditions import BEST
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import METRICS, OF_THE_POSITIVE, Quantity
@@ -165,8 +166,9 @@ class Facts:
             return []
         sign = self.sign(self.primary)
         values = {m: self.value(m, self.primary) for m in self.results.models}
-        known = [m for m, v in values.items() if v is not None]
-        return sorted(known, key=lambda m: (-sign * values[m].value, m))  # type: ignore[union-attr]
+        known = {m: -sign * v.value for m, v in values.items() if v is not None}
+        placed = dict(zip(known, levelled([*known.values()]), strict=True))
+        return sorted(known, key=lambda m: (placed[m], m))
 
     @cached_property
     def without_value(self) -> list[str]:
@@ -432,7 +434,7 @@ def oriented(value: float, low: float | None, high: float | None, sign: int) -> 
 
 def amount(of: Limited, like: Limited | None = None, **how: object) -> Message:
     """Return a message of a value with its limits, with the digits that its interval (or that of ``like``) allows."""
-    half = (like or of).half
+    half = _telling(of.value, (like or of).half)
     if of.low is None or of.high is None:
         return Message("headline.value", value=of.value, half=half)
     return Message("headline.limited", value=of.value, limits=(of.low, of.high), half=half, **how)
@@ -464,8 +466,15 @@ def add_up(a: float, b: float, by: Limited) -> bool:
 
 def exact_half(a: float, b: float, by: Limited) -> float | None:
     """Return the half width by whose digits the difference shown is that of the two values shown, 10 - 7 = 3."""
-    finer = by.half is not None and _off(a, b, by.value, by.half) > 0
-    return by.half / 10 if finer and by.half is not None else by.half
+    half = _telling(max(a, b, key=abs), by.half)
+    return half / 10 if half is not None and _off(a, b, by.value, half) > 0 else half
+
+
+def _telling(value: float, half: float | None) -> float | None:
+    """Return the half width by whose digits a number that is not 0 does not look like 0."""
+    while half and value and numbers.shown(value, half)[0] == 0:
+        half /= 10
+    return half
 
 
 def _off(a: float, b: float, by: float, half: float | None) -> float:

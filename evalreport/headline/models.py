@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evalreport.headline.facts import Facts, Limited, Pair, add_up, amount, number_of, values_beside
+from evalreport.headline.facts import (
+    Facts,
+    Limited,
+    Pair,
+    add_up,
+    all_equal,
+    amount,
+    number_of,
+    values_beside,
+)
 from evalreport.headline.lead import (
     MOST_NAMES,
     OF_ALGORITHMS,
@@ -20,7 +29,7 @@ from evalreport.headline.lead import (
 )
 from evalreport.metrics.registry import JUDGED, Quantity
 from evalreport.questions.baselines.records import AgainstRuleRecord
-from evalreport.texts import Message, in_words, say
+from evalreport.texts import Message, in_words, say, shortened
 from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import visible
 
@@ -40,15 +49,19 @@ def no_skill(facts: Facts) -> Lead | None:
     ):
         return None
     value = value_of(facts, best)
-    key = "no_skill_alone" if len(pairs) == 1 else "no_skill"
-    text = Message(
-        f"headline.{key}",
-        rule=_words_of_rule(first),
-        bar=number_of(first.value, value),
-        metric=primary_words(facts),
-        model=facts.name(best),
-        value=amount(value),
-    )
+    equal = [m for m in facts.ranked if all_equal([value_of(facts, m).value, value.value])]
+    params = {
+        "rule": _words_of_rule(first),
+        "bar": number_of(first.value, value),
+        "metric": primary_words(facts),
+        "value": amount(value) if len(equal) == 1 else number_of(value.value, value),
+    }
+    if len(pairs) == 1:
+        text = _beside_why(facts, Message("headline.no_skill_alone", model=facts.name(best), **params))
+    elif len(equal) == 1:
+        text = Message("headline.no_skill", model=facts.name(best), **params)
+    else:
+        text = Message("headline.no_skill_equal", models=shortened(facts.names(equal), MOST_NAMES), **params)
     return Lead("no_skill", text, best, facts.ranked[1] if len(pairs) > 1 else None)
 
 
@@ -76,9 +89,19 @@ def single(facts: Facts) -> Lead | None:
     rule = _rule(facts, model, primary)
     params = {"model": facts.name(model), "metric": primary_words(facts), "value": amount(value)}
     if rule is None:
-        return Lead("single", Message("headline.single", **params), model)
+        return Lead("single", _beside_why(facts, Message("headline.single", **params)), model)
     text = Message("headline.single_beside", rule=rule[0], bar=number_of(rule[1], value), **params)
-    return Lead("single", text, model)
+    return Lead("single", _beside_why(facts, text), model)
+
+
+def _beside_why(facts: Facts, text: Message) -> Message:
+    """Say after a sentence about the only model why its value has no interval; where it has one the sentence alone."""
+    assert facts.primary is not None
+    record = facts.record(facts.ranked[0], facts.primary)
+    first = record.intervals[0] if record is not None and record.intervals else None
+    if first is None or first.low is not None or first.reason is None:
+        return text
+    return Message("headline.without_interval", text=text, why=first.reason)
 
 
 def fallback(facts: Facts) -> Lead:

@@ -23,7 +23,9 @@ from evalreport.headline.clauses import (
     biased,
     left_out,
     never_found,
+    never_found_by_second,
     one_example,
+    one_score_of_second,
     opposite_attempts,
     otherwise,
     turns_round,
@@ -83,12 +85,19 @@ def headline(results: Results, *, first_of_series: bool = False) -> HeadlineReco
         code, more = "first_run", more | {"then": lead.code}
     if code in ("gate_failed", "gate_undecided") and not facts.is_audit:
         of_models = next(found for rule in OF_MODELS if (found := rule(facts)) is not None)
-        sentence = Message("headline.two", first=sentence, second=of_models.text)
+        if not _says_the_same(of_models, lead):
+            sentence = Message("headline.two", first=sentence, second=of_models.text)
     if tone == "good":
         n = len(facts.results.gates)
         sentence = Message("headline.gates_pass", n=n, number=n, rest=sentence)
     text = Message("headline.sentence", text=sentence)
     return HeadlineRecord(text=text, code=code, params=params_of(text) | more, tone=tone)
+
+
+def _says_the_same(of_models: Lead, of_gate: Lead) -> bool:
+    """Say whether a sentence about the only model is no more than its value, which that about a gate has said."""
+    alone, said = params_of(of_models.text), params_of(of_gate.text)
+    return of_models.text.code == "headline.single" and alone.items() <= said.items()
 
 
 def with_headline(results: Results, *, first_of_series: bool = False) -> Results:
@@ -148,7 +157,9 @@ def _gates(facts: Facts, outcome: str, code: str, tone: Tone) -> Lead | None:
     key = f"headline.{code}" if len(gates) == 1 else f"headline.{code}_of"
     if outcome == "fail" and open_:
         key = "headline.gate_failed_open"
-    text = Message(key, n=len(gates), total=total, open=open_, gate=gate_text(facts, gates[0]))
+    if outcome == "undecided" and len(gates) == total > 1:
+        key = "headline.gate_undecided_all"
+    text = Message(key, n=len(gates), number=total, total=total, open=open_, gate=gate_text(facts, gates[0]))
     models = [m for m in facts.results.models if mentions(gates[0].gate, m)]
     first = models[0] if models else None
     return Lead(
@@ -595,6 +606,8 @@ CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     never_found,
     _clause_of("attempts"),
     otherwise,
+    one_score_of_second,
+    never_found_by_second,
     opposite_attempts,
     _clause_of("algorithms"),
     _clause_of("baselines"),

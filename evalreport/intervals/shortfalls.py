@@ -10,7 +10,7 @@ from typing import Literal
 
 TABLE = Path(__file__).with_name("measured.csv")
 
-By = Literal["n", "rarest", "losses"]
+By = Literal["n", "rarest", "losses", "tails"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Shortfall:
     method
         The interval that leads.
     by
-        What the situation goes by: ``n`` examples, examples of the ``rarest`` class, or ``losses`` of which few carry
-        the sum (warning ``few_large_losses``).
+        What the situation goes by: ``n`` examples, examples of the ``rarest`` class, ``losses`` of which few carry
+        the sum (warning ``few_large_losses``), or scores whose ``tails`` are heavy (``warnings/score_tails.py``).
     most
-        Up to how many of them; 0 where it goes by losses.
+        Up to how many of them; 0 where it goes by losses or tails.
     lowest, highest
         Share of the 95 % intervals that held the true value: least and most over the populations of the study there.
     """

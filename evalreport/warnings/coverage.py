@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, sentences, shortened
 from evalreport.warnings.checks import check
+from evalreport.warnings.score_tails import heavy_tails
 
 OF_ONE, OF_FEW, OF_SMALL_SAMPLES = 0.1, 0.2, 9.0
 """More than 0.1 + 9/n of the sum in one loss, or 0.2 + 9/n in the largest sqrt(n)/3 of them, is much.
@@ -129,14 +131,29 @@ def _few_large(
 
 @check("short_interval", needs=("examples_alone",))
 def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
-    """Warn of metrics whose leading intervals were measured to be short for the number of examples."""
+    """Warn of metrics whose leading intervals were measured to be short for so few examples, or for such scores."""
     n, rarest = sample.predictions.n_examples, _rarest(sample)
+    plain = [
+        (model, quantity, recommended(estimate))
+        for (model, quantity), estimate in sample.estimates.items()
+        if estimate.defined and _plain(estimate) and quantity.label is None
+    ]
+    of_tails = [
+        (quantity, row, model)
+        for model, quantity, method in plain
+        if (row := shortfalls().get(("value", quantity.spelled, method, "tails")))
+        and heavy_tails(sample, model, quantity)
+    ]
+    if of_tails:
+        text = Message("warning.short_interval_of_tails", **_tails(of_tails))
+        about = _spelled([(quantity, row) for quantity, row, _ in of_tails])
+        yield WarningRecord(code="short_interval", text=text, about=about)
     short = [
         (quantity, row)
-        for (_, quantity), estimate in sample.estimates.items()
-        if estimate.defined and _plain(estimate) and quantity.label is None
-        and (row := shortfall_of("value", quantity.spelled, recommended(estimate), n=n, rarest=rarest))
-    ]  # fmt: skip
+        for _, quantity, method in plain
+        if quantity not in {said for said, *_ in of_tails}
+        and (row := shortfall_of("value", quantity.spelled, method, n=n, rarest=rarest))
+    ]
     if short:
         few, held = _sample_size(n, rarest), _by_metric(short)
         text = Message("warning.short_interval", few=few, held=held)
@@ -169,24 +186,61 @@ def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord])
     if not sample.units.plain or sample.predictions.design != "test-set":
         return
     n, rarest = sample.predictions.n_examples, _rarest(sample)
-    known = {quantity for quantity in sample.quantities if quantity.label is None}
+    of_tails: list[tuple[Quantity, Shortfall, str]] = []
+    found: list[tuple[Quantity, Shortfall]] = []
+    decide: dict[Quantity, None] = {}
+
+    @cache
+    def heavy_of(model: str, quantity: Quantity) -> bool:
+        return heavy_tails(sample, model, quantity)
+
+    for quantity, row in _leading_differences(sample, rows):
+        assert row.interval_method is not None
+        tails = shortfalls().get(("difference", quantity.spelled, row.interval_method, "tails"))
+        heavy = [m for m in (row.a, row.b) if tails and m is not None and heavy_of(m, quantity)]
+        short = shortfall_of("difference", quantity.spelled, row.interval_method, n=n, rarest=rarest)
+        if tails is not None and heavy:
+            of_tails += [(quantity, tails, model) for model in heavy]
+        elif short is not None:
+            found.append((quantity, short))
+        else:
+            continue
+        if row.test == "interval":
+            decide[quantity] = None
+    if of_tails:
+        text = Message("warning.short_difference_interval_of_tails", **_tails(of_tails))
+        if all(quantity in decide for quantity, *_ in of_tails):
+            text = sentences(text, Message("short.equal_models_decided"))
+        about = _spelled([(quantity, row) for quantity, row, _ in of_tails])
+        yield WarningRecord(code="short_difference_interval", text=text, about=about)
+    said = {quantity for quantity, *_ in of_tails}
+    if found := [(quantity, short) for quantity, short in found if quantity not in said]:
+        text = Message(
+            "warning.short_difference_interval", few=_sample_size(n, rarest), held=_by_metric(found)
+        )
+        rest = tuple(dict.fromkeys(phrase_of(quantity) for quantity, _ in found if quantity in decide))
+        key = "short.rests_on_intervals" if rest else "short.rests_on_test"
+        text = sentences(text, Message(key, metrics=rest))
+        yield WarningRecord(code="short_difference_interval", text=text, about=_spelled(found))
+
+
+def _leading_differences(
+    sample: Sample, rows: Sequence[ComparisonRecord]
+) -> Iterator[tuple[Quantity, ComparisonRecord]]:
+    """Yield the rows that lead, of all examples and classes, between models of the sample.
+
+    Agreements of clusterings were measured by themselves (docs/clustering.md), and what few people say has a warning
+    of its own.
+    """
+    quantities = {quantity for quantity in sample.quantities if quantity.label is None}
     here = {model.name for model in sample.predictions.models}
-    found = []
     for row in rows:
         quantity = Quantity.of(row)
         leads = row.recommended and {row.a, row.b} <= here and row.low is not None and row.slice is None
-        if quantity not in known or not leads or row.interval_method is None:
+        if quantity not in quantities or not leads or row.interval_method is None:
             continue
-        if isinstance(definition(quantity).computation, Contingency):
-            continue  # measured by themselves (docs/clustering.md): the row of all other metrics is not about these
-        if isinstance(definition(quantity).computation, Judgements):
-            continue  # a warning of its own, by how many rows people judged
-        short = shortfall_of("difference", quantity.spelled, row.interval_method, n=n, rarest=rarest)
-        if short is not None:
-            found.append((quantity, short))
-    if found:
-        few, held = _sample_size(n, rarest), _by_metric(found)
-        yield warning("short_difference_interval", about=_spelled(found), few=few, held=held)
+        if not isinstance(definition(quantity).computation, Contingency | Judgements):
+            yield quantity, row
 
 
 FEW_LOSSES = 30
@@ -268,6 +322,16 @@ def _rarest(sample: Sample) -> int | None:
 
 def _sample_size(n: int, rarest: int | None) -> Message:
     return Message("short.examples", n=n) if rarest is None else Message("short.rarest_class", n=rarest)
+
+
+def _tails(found: Sequence[tuple[Quantity, Shortfall, str]]) -> dict[str, tuple[object, ...]]:
+    """Return whose scores have heavy tails, of which metrics, and what was held of such scores."""
+    measured = [(quantity, row) for quantity, row, _ in found]
+    return {
+        "models": tuple(dict.fromkeys(model for *_, model in found)),
+        "metrics": tuple(dict.fromkeys(phrase_of(quantity) for quantity, _ in measured)),
+        "held": _by_metric(measured),
+    }
 
 
 Found = Sequence[tuple[Quantity, Shortfall]]

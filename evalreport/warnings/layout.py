@@ -136,25 +136,32 @@ def clusters(sample: Sample, options: Options) -> Iterator[WarningRecord]:
         return
     effective, sizes = sample.units.clusters_effective or 1.0, sample.units.sizes
     if effective < FEW_CLUSTERS and sizes is not None:
-        freedom = freedom_of_clusters(sizes)
-        very_few = freedom is None or min(effective, freedom.df) < VERY_FEW_CLUSTERS
-        text = sentences(
-            Message(
-                "warning.few_clusters",
-                clusters=int((sizes > 0).sum()),
-                column=options.cluster,
-                effective=_tenths(effective),
-                decimals=1,
-                enough=FEW_CLUSTERS,
-            ),
-            *([] if sample.units.weighted else [Message("measured.of_clusters")]),
-            *([Message("measured.few_clusters_carry")] if very_few else []),
-        )
+        text = _few_clusters(options.cluster, sizes, effective, weighted=sample.units.weighted)
         yield WarningRecord(code="few_clusters", text=text, about=(options.cluster,))
     if sample.predictions.design in FOLDED:
         divided = _divided_clusters(sample, sample.units.cluster)
         if divided:
             yield warning("cluster_across_folds", about=(options.cluster,), n=divided, column=options.cluster)
+
+
+def _few_clusters(column: str, sizes: Floats, effective: float, *, weighted: bool) -> Message:
+    clusters = int((sizes > 0).sum())
+    if clusters == 1:
+        return Message("warning.one_cluster", column=column)
+    freedom = freedom_of_clusters(sizes)
+    very_few = freedom is None or min(effective, freedom.df) < VERY_FEW_CLUSTERS
+    return sentences(
+        Message(
+            "warning.few_clusters",
+            clusters=clusters,
+            column=column,
+            effective=_tenths(effective),
+            decimals=1,
+            enough=FEW_CLUSTERS,
+        ),
+        *([] if weighted else [Message("measured.of_clusters")]),
+        *([Message("measured.few_clusters_carry")] if very_few else []),
+    )
 
 
 def _divided_clusters(sample: Sample, cluster: Indices) -> int:

@@ -139,8 +139,8 @@ def scores(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of constant or tied scores, of areas worse than chance, and of probability 0 for the true class."""
     n = sample.predictions.n
     for model, orders in sample.rows.orders.items():
-        if len(orders) > 1:
-            continue  # each fit has a scale of its own
+        if len(orders) > 1 or n == 1:
+            continue  # each fit has a scale of its own; one example has one score
         distinct = len(orders[0].starts)
         if distinct == 1:
             yield warning("constant_scores", about=(model,), model=model)

@@ -80,6 +80,9 @@ STUDIES: Mapping[str, Table] = {
         "curve_areas", "curve-areas.csv",
         ("kind", "metric", "levels", "shape", "first", "second", "correlation", "prevalence", "n"), 8000, 81187
     ),
+    "score-tails": Table(
+        "score_tails", "score-tails.csv", ("kind", "metric", "shape", "area", "prevalence", "n"), 2000, 91457
+    ),
     "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 1000, 71204),
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """The coverage of every interval that evalreport offers, on populations whose true values are known.
 
 By enumeration of every outcome where that can be done, else by simulation; about fifteen minutes on two cores. From
-docs/coverage.csv follows evalreport/intervals/measured.csv, the situations in which a run warns.
+docs/coverage.csv and score-tails.csv follow the situations in which a run warns, evalreport/intervals/measured.csv.
 """
 
 from __future__ import annotations
@@ -72,11 +72,22 @@ def finish(folder: Path) -> list[str]:
     measured = read(folder / "coverage.csv")
     situations = shortfalls.shortfalls_in(measured)
     if folder == tables.DOCS:
-        shortfalls.write(situations)
+        write_situations()
     tables.write(folder / "populations.csv", populations())
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     figure(folder / "figures" / "coverage.svg")
     return surprises(measured, situations)
+
+
+def situations_of_studies() -> list[Shortfall]:
+    """Return every situation in which a run warns, of this study and of that of heavy tails."""
+    measured = shortfalls.shortfalls_in(read(tables.DOCS / "coverage.csv"))
+    return measured + shortfalls.of_tails(tables.read(tables.DOCS / "score-tails.csv"))
+
+
+def write_situations() -> None:
+    """Write evalreport/intervals/measured.csv."""
+    shortfalls.write(situations_of_studies())
 
 
 def populations() -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""From the rows of the study to the table of situations in which the run warns: evalreport/intervals/measured.csv."""
+"""From the rows of the studies to the table of situations in which the run warns: evalreport/intervals/measured.csv."""
 
 from __future__ import annotations
 
@@ -25,6 +25,14 @@ MANY_GOLD = 30
 OF_ANY_METRIC = "bootstrap_bca"
 """Leads for differences of metrics that the study does not hold, which are no means: it says what others miss by it."""
 
+OF_RANKINGS = {
+    ("value", "average_precision"): "ap_logit",
+    ("difference", "average_precision"): "ap_mover",
+    ("value", "pr_auc"): "pr_auc_logit",
+    ("difference", "pr_auc"): "pr_auc_mover",
+}
+"""What leads in docs/score-tails.csv, by kind and metric."""
+
 Group = tuple[str, str, str]
 """Kind, metric, method that leads."""
 
@@ -50,6 +58,21 @@ def shortfalls_in(rows: Sequence[Row]) -> list[Shortfall]:
             found += _by_size(group, by, [row for row in own if (row.rarest > 0) == (by == "rarest")])
         found += _by_losses(group, own)
     return found
+
+
+def of_tails(rows: tables.Rows) -> list[Shortfall]:
+    """Return what was measured of scores with heavy tails, in the cells at least half of whose runs say so.
+
+    One situation for each kind and metric; the rows are those of docs/score-tails.csv.
+    """
+    held: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        if float(row["warned"]) >= OFTEN:
+            held.setdefault((row["kind"], row["metric"]), []).append(float(row["held"]))
+    return [
+        Shortfall(*key, OF_RANKINGS[key], "tails", 0, min(shares), max(shares))
+        for key, shares in held.items()
+    ]
 
 
 def size_of(row: Row) -> float:
