@@ -129,7 +129,7 @@ def _record(
         difference=change.difference,
         level=now.options.confidence,
         **limit_fields(change),
-        interval_method=change.method,
+        interval_method=change.limits.method,
         test=change.test,
         p_value=change.p_value,
         paired=change.paired,

@@ -22,6 +22,7 @@ from evalreport.audit.sequential_test import (
 )
 from evalreport.comparisons.adjustment import adjust
 from evalreport.history.run_differences import (
+    ChangeLimits,
     ModelChange,
     Present,
     Reference,
@@ -117,13 +118,11 @@ def _fall(now: Present, past: Past, new: NewExamples, row: MetricRecord, quantit
     if not isinstance(compared, Comparison):
         return Fall(reason=compared)
     then = math.fsum(v.value.value for v in accepted) / len(accepted)
-    low, high = change_limits(accepted, today, compared, now.options.confidence)
     change = ModelChange(
         value=today.value.value,
         reference_value=then,
         difference=today.value.value - then,
-        low=low,
-        high=high,
+        limits=ChangeLimits(*change_limits(accepted, today, compared, now.options.confidence)),
         how=Message("slice_since.accepted", n=len(accepted)),
         sizes=(sum(v.value.n for v in accepted), today.value.n),
     )

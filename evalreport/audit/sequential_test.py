@@ -45,7 +45,7 @@ from evalreport.audit.run_values import (
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
-from evalreport.history.run_differences import ModelChange, Present, Reference, change_on_shared
+from evalreport.history.run_differences import ChangeLimits, ModelChange, Present, Reference, change_on_shared
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
@@ -237,9 +237,14 @@ def _this_look(look: int, change: HistoryRecord) -> AuditRecord:
 
 def _answer(question: str, look: int, change: HistoryRecord, *, test: str | None, alarm: bool) -> AuditRecord:
     """Return a record about a model with the other fields empty."""
-    about = change.model
     return AuditRecord(
-        question=question, about=about, run=change.run, look=look, test=test, alarm=alarm, text=plain("")
+        question=question,
+        about=change.model,
+        run=change.run,
+        look=look,
+        test=test,
+        alarm=alarm,
+        text=plain(""),
     )
 
 
@@ -404,9 +409,7 @@ def _paired_change(
         value=change.value,
         reference_value=change.reference_value,
         difference=change.difference,
-        low=change.low,
-        high=change.high,
-        method=change.interval_method,
+        limits=ChangeLimits(change.low, change.high, change.interval_method),
         test=change.test,
         p_value=change.p_value,
         how=change.text,

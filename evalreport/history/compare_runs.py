@@ -103,7 +103,7 @@ class ValueChange:
             "difference": change.difference,
             "low": change.low,
             "high": change.high,
-            "method": change.method,
+            "method": change.limits.method,
             "test": change.test,
             "p_value": change.p_value,
             "p_adjusted": self.p_adjusted,

@@ -9,7 +9,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 import numpy as np
 
@@ -33,10 +33,13 @@ from evalreport.predictions.numbers import SUMS, of_label
 from evalreport.predictions.spelling import in_order
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
-from evalreport.schema.inputs import JsonObject
-from evalreport.schema.metrics import Slice
+from evalreport.schema.inputs import FoundRecord, JsonObject
+from evalreport.schema.metrics import MetricRecord, Slice
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts, plain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Name = Literal["accepted", "last"]
 
@@ -81,9 +84,18 @@ Stored = tuple[str, Quantity, Slice | None]
 """Model, metric and slice of a metric record."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
+class ChangeLimits:
+    """Limits of a difference of two runs, and the method that gave them."""
+
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelChange:
-    """A model's value now, at the earlier run, and the difference now - then with its limits by ``method``.
+    """A model's value now, at the earlier run, and the difference now - then.
 
     ``how`` says how both were compared, ``reason`` why there is no difference or no interval; ``sizes`` are the
     numbers of examples then and now, if these are not the same examples.
@@ -92,9 +104,7 @@ class ModelChange:
     value: float | None = None
     reference_value: float | None = None
     difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    method: str | None = None
+    limits: ChangeLimits = ChangeLimits()
     test: str | None = None
     p_value: float | None = None
     how: Text = UNSAID
@@ -106,6 +116,16 @@ class ModelChange:
     """The number of examples that were compared pair by pair; None: there are no pairs."""
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of the test, such as the counts of McNemar's."""
+
+    @property
+    def low(self) -> float | None:
+        """Lower limit of the difference."""
+        return self.limits.low
+
+    @property
+    def high(self) -> float | None:
+        """Upper limit of the difference."""
+        return self.limits.high
 
     @property
     def then_and_now(self) -> dict[str, float]:
@@ -270,16 +290,14 @@ def _of(comparison: Comparison, options: Options, values: tuple[float, ...], *, 
     row = records(comparison, options)[0]
     value, reference_value = (None if math.isnan(v) else float(v) for v in values)
     return ModelChange(
-        value=value,
-        reference_value=reference_value,
-        difference=row.difference,
-        low=row.low,
-        high=row.high,
-        method=row.interval_method,
-        test=row.test,
-        p_value=row.p_value,
-        how=how,
-        reason=row.reason if row.difference is None or row.low is None or row.high is None else None,
+        value,
+        reference_value,
+        row.difference,
+        ChangeLimits(row.low, row.high, row.interval_method),
+        row.test,
+        row.p_value,
+        how,
+        row.reason if row.difference is None or row.low is None or row.high is None else None,
         details=row.details,
     )
 
@@ -298,9 +316,7 @@ def _from_intervals(reference: Reference, now: Present, stored: Stored, why: Mes
         )
     how = Message("since.from_intervals", why=why)
     if not has_limits(present) or not has_limits(earlier):
-        return ModelChange(
-            value=present[0], reference_value=earlier[0], how=how, reason=Message("since.no_interval")
-        )
+        return ModelChange(present[0], earlier[0], how=how, reason=Message("since.no_interval"))
     return square_and_add(present, earlier, how)
 
 
@@ -318,11 +334,8 @@ def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = UNSAID) -> M
     >>> round(found.low, 3), round(found.high, 3)
     (-0.05, 0.05)
     """
-    low, high = difference_limits(now, then)
-    return ModelChange(
-        value=now[0], reference_value=then[0], difference=now[0] - then[0], low=low, high=high,
-        method=SQUARE_AND_ADD, how=how,
-    )  # fmt: skip
+    limits = ChangeLimits(*difference_limits(now, then), SQUARE_AND_ADD)
+    return ModelChange(now[0], then[0], now[0] - then[0], limits, how=how)
 
 
 def _alone(predictions: Predictions, model: str) -> Predictions:
@@ -376,7 +389,7 @@ def _same(first: Column | None, second: Column | None) -> bool:
     return np.array_equal(first.values, second.values, equal_nan=first.categories is None)
 
 
-def ids_as_text(predictions: Predictions) -> Any:
+def ids_as_text(predictions: Predictions) -> pa.Array:
     """Return the ids as Arrow's large strings."""
     import pyarrow as pa
 
@@ -456,7 +469,7 @@ def _plain(options: Options) -> Options:
     return replace(options, baseline=None, tests=(), slices=(), margin=None, gates=(), join="error")
 
 
-def _plain_rows(rows: Sequence[Any]) -> list[JsonObject]:
+def _plain_rows(rows: Sequence[MetricRecord] | Sequence[FoundRecord]) -> list[JsonObject]:
     """Return records as in a results.json."""
     return [asdict(row) for row in rows]
 

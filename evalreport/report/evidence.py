@@ -64,13 +64,13 @@ class Evidence:
 
     title: str
     flow_title: str
-    steps: tuple[Step, ...]
-    models: tuple[ModelFlow, ...]
+    checklist_title: str
     headline: str
     digests: str
+    steps: tuple[Step, ...]
+    models: tuple[ModelFlow, ...]
     lines: tuple[str, ...]
     checklists: tuple[Checklist, ...]
-    checklist_title: str
 
 
 def describe_evidence(view: View, signed: Sequence[str], *, data: bytes, names: frozenset[str]) -> Evidence:

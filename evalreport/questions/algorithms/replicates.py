@@ -16,6 +16,8 @@ from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.table import ModelOutputs, Predictions
 
+NEGLIGIBLE = 1e-13
+"""A spread or an error that is smaller than this share of the value is rounding."""
 ANOTHER_SIZE = 0.1
 """Samples whose mean size differs from the number of examples by more than this share are of another size."""
 
@@ -223,9 +225,6 @@ def _of_classes(apparent: ModelView, quantity: Quantity) -> float:
         for code in classes
     ]
     return float((shares * np.array(means)).sum())
-
-
-NEGLIGIBLE = 1e-13
 
 
 @dataclass(frozen=True, slots=True)
