@@ -7,6 +7,7 @@ from itertools import combinations
 from string import ascii_letters
 
 from evalreport.comparisons.decisions import Decision
+from evalreport.engine.distributions import levelled
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
@@ -40,6 +41,8 @@ def rank(
 ) -> tuple[RankingRecord, ...]:
     """Rank models by their value, best first; equal values share the better rank, missing ones come last.
 
+    Values that only rounding tells apart are equal.
+
     Parameters
     ----------
     estimates
@@ -62,7 +65,8 @@ def rank(
         greater = greater_is_better(estimate.quantity, lower_is_better=lower_is_better)
         return -estimate.value if greater else estimate.value
 
-    order = sorted(estimates, key=lambda name: (badness(name), name))
+    bad = dict(zip(estimates, levelled([badness(name) for name in estimates]), strict=True))
+    order = sorted(estimates, key=lambda name: (bad[name], name))
     valued = [name for name in order if estimates[name].comparable]
     every = all(frozenset(pair) in compared for pair in combinations(valued, 2))
     letters = compact_letters(valued, decided) if every else {}
@@ -71,7 +75,7 @@ def rank(
             model=name,
             metric=estimates[name].quantity.spelled,
             value=estimates[name].value if estimates[name].comparable else None,
-            rank=1 + sum(badness(other) < badness(name) for other in order),
+            rank=1 + sum(bad[other] < bad[name] for other in order),
             letters=letters.get(name, ""),
         )
         for name in order

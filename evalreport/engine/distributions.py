@@ -149,6 +149,29 @@ def complement(p: Floats) -> Floats:
     return np.where(whole / WRITTEN == p, (WRITTEN - whole) / WRITTEN, 1.0 - p)
 
 
+ROUNDING = 1e-12
+"""Sums of the same numbers in another order agree within this share of them."""
+
+
+def levelled(values: Sequence[float]) -> list[float]:
+    """Return values in which those that are the same number but for rounding are equal, to the least of them.
+
+    Means of the same numbers in another order are such values; which is the smaller one says nothing.
+
+    Examples
+    --------
+    >>> levelled([0.3, 0.1 + 0.2, 0.5])
+    [0.3, 0.3, 0.5]
+    """
+    level: dict[float, float] = {}
+    last = -math.inf
+    for value in sorted(set(values)):
+        if not math.isclose(value, last, rel_tol=ROUNDING):
+            last = value
+        level[value] = last
+    return [level[value] for value in values]
+
+
 def normal_quantile(p: float) -> float:
     """Return the standard normal quantile."""
     return float(special.ndtri(p))

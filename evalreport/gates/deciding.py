@@ -13,6 +13,9 @@ from evalreport.texts import Message, Text, parts
 
 Outcome = Literal["pass", "fail", "undecided"]
 
+ROUNDING = 1e-12
+"""A figure that is known exactly is at its bar within this share of it: three costs of 0.1 are 0.3."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limited:
@@ -65,7 +68,8 @@ def decide_by_limits(gate: Gate, found: Limited, limit: float) -> GateRecord:
     if value is None:
         return gate_record(gate, "undecided", unknown)
     if found.exact:
-        outcome = outcome_of(gate.comparator, limit, low=value, high=value)
+        at = limit if math.isclose(value, limit, rel_tol=ROUNDING) else value
+        outcome = outcome_of(gate.comparator, limit, low=at, high=at)
         return gate_record(gate, outcome, Message("gates.cost_exact", value=value), value=value)
     low, high = found.low, found.high
     if low is None and high is None:

@@ -11,6 +11,7 @@ from evalreport.headline.facts import Facts, Limited, Pair, number_of, rows_on, 
 from evalreport.headline.lead import MOST_NAMES, OF_RUNS, Lead
 from evalreport.headline.models import values_are_shown
 from evalreport.metrics.registry import Quantity
+from evalreport.questions.calibration.findings import calibration_findings
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.metrics import Slice
@@ -296,6 +297,30 @@ def never_found(facts: Facts, lead: Lead) -> Message | None:
     )
 
 
+def one_score_of_second(facts: Facts, lead: Lead) -> Message | None:
+    """Say that the model that is behind gives every example the same score."""
+    second, primary = lead.second, facts.primary
+    if lead.code != "ahead" or second is None or len(facts.ranked) != 2 or primary is None:
+        return None
+    flat = {m for w in facts.results.warnings if w.code == "constant_scores" for m in w.about}
+    if second not in flat or facts.metric(primary).needs not in ("scores", "probabilities"):
+        return None
+    return Message("headline.one_score", names=(facts.name(second),), n=1, examples=facts.results.n)
+
+
+def never_found_by_second(facts: Facts, lead: Lead) -> Message | None:
+    """Name the class that the model that is behind never answers, where the one that is ahead finds it."""
+    if lead.code != "ahead" or lead.first is None or lead.second is None or len(facts.ranked) != 2:
+        return None
+    found = _missed(facts, lead.first)
+    own = {c: n for c, n in _missed(facts, lead.second).items() if c not in found}
+    if not own:
+        return None
+    label = max(own, key=lambda c: (own[c], c))
+    known = {"label": visible(label), "of": int(own[label])}
+    return Message("headline.never_found", models=(facts.name(lead.second),), n=1, **known)
+
+
 def _missed(facts: Facts, model: str) -> dict[str, float]:
     """Return the classes, of five examples or more, that a model with labels of its own never finds."""
     results = facts.results
@@ -342,15 +367,32 @@ def otherwise(facts: Facts, lead: Lead) -> Message | None:
     if alike is not None:
         return alike
     against = [p for p in decided if not p.ahead]
+    nothing_decided = lead.code in ("undecided", "same_answers", "equivalent", "no_skill")
     if against:
-        return _on_metric(facts, against[0])
+        cause = _level_off(facts, against[0]) if nothing_decided else None
+        return cause or _on_metric(facts, against[0])
     if usual and lead.code == "ahead":
         unlike = _not_on_the_usual(facts, first, second, usual)
         if unlike is not None:
             return unlike
-    if lead.code in ("undecided", "same_answers", "equivalent", "no_skill") and decided:
-        return _on_metric(facts, decided[0])
+    if nothing_decided and decided:
+        return _level_off(facts, decided[0]) or _on_metric(facts, decided[0])
     return None
+
+
+def _level_off(facts: Facts, pair: Pair) -> Message | None:
+    """Say that the probabilities of the model behind are too high or too low, where the other one's are not off."""
+    if facts.metric(pair.quantity).needs != "probabilities" or len(facts.ranked) != 2:
+        return None
+    behind, other = (pair.second, pair.first) if pair.ahead else (pair.first, pair.second)
+    of_model = {f.record.model: f for f in calibration_findings(facts.results) if f.record.label is None}
+    if behind not in of_model or other not in of_model or of_model[other].kind != "none":
+        return None
+    kind, record = of_model[behind].kind, of_model[behind].record
+    if kind not in ("too_high", "too_low"):
+        return None
+    shares = {"predicted": record.expected / record.n_weighed, "observed": record.observed / record.n_weighed}
+    return Message(f"headline.probabilities_{kind}", model=facts.name(behind), **shares)
 
 
 def _not_on_the_usual(facts: Facts, first: str, second: str, usual: str) -> Message | None:

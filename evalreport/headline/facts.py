@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evalreport import numbers
+from evalreport.engine.distributions import levelled
 from evalreport.gates.conditions import BEST
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import METRICS, OF_THE_POSITIVE, Quantity
@@ -165,8 +166,9 @@ class Facts:
             return []
         sign = self.sign(self.primary)
         values = {m: self.value(m, self.primary) for m in self.results.models}
-        known = [m for m, v in values.items() if v is not None]
-        return sorted(known, key=lambda m: (-sign * values[m].value, m))  # type: ignore[union-attr]
+        known = {m: -sign * v.value for m, v in values.items() if v is not None}
+        placed = dict(zip(known, levelled([*known.values()]), strict=True))
+        return sorted(known, key=lambda m: (placed[m], m))
 
     @cached_property
     def without_value(self) -> list[str]:

@@ -23,7 +23,9 @@ from evalreport.headline.clauses import (
     biased,
     left_out,
     never_found,
+    never_found_by_second,
     one_example,
+    one_score_of_second,
     opposite_attempts,
     otherwise,
     turns_round,
@@ -155,7 +157,9 @@ def _gates(facts: Facts, outcome: str, code: str, tone: Tone) -> Lead | None:
     key = f"headline.{code}" if len(gates) == 1 else f"headline.{code}_of"
     if outcome == "fail" and open_:
         key = "headline.gate_failed_open"
-    text = Message(key, n=len(gates), total=total, open=open_, gate=gate_text(facts, gates[0]))
+    if outcome == "undecided" and len(gates) == total > 1:
+        key = "headline.gate_undecided_all"
+    text = Message(key, n=len(gates), number=total, total=total, open=open_, gate=gate_text(facts, gates[0]))
     models = [m for m in facts.results.models if mentions(gates[0].gate, m)]
     first = models[0] if models else None
     return Lead(
@@ -602,6 +606,8 @@ CLAUSES: tuple[Callable[[Facts, Lead], Message | None], ...] = (
     never_found,
     _clause_of("attempts"),
     otherwise,
+    one_score_of_second,
+    never_found_by_second,
     opposite_attempts,
     _clause_of("algorithms"),
     _clause_of("baselines"),

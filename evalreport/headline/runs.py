@@ -88,12 +88,7 @@ def _lead(runs: TwoRuns) -> tuple[str, Tone, Message, str | None]:
             return "changed", "bad" if tone == "bad" else "neutral", text, largest.model
     if runs.gone:
         names = tuple(map(visible, runs.gone))
-        return (
-            "changed",
-            "undecided",
-            Message("headline.gone_from", models=names, n=len(names), old=visible(runs.old)),
-            None,
-        )
+        return ("changed", "undecided", Message("headline.gone_from", models=names, n=len(names)), None)
     unclear = [m for m in runs.models if m.judgement in ("not settled", "not comparable")]
     if unclear:
         first = unclear[0]

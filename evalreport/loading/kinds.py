@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport.errors import InputError
@@ -14,7 +14,9 @@ from evalreport.texts.units import unit_of
 
 LABEL, SET = "label", "y_set"
 _BOUND = re.compile(r"y_(low|high)(?:@(\d+(?:\.\d*)?|\.\d+)%?)?")
-_QUANTILE = re.compile(r"q_?(0?\.\d+)")
+_QUANTILE = re.compile(r"q_?(0?\.\d*[1-9]\d*)")
+_LIKE_QUANTILE = re.compile(r"q_?(\d+(?:\.\d*)?|\.\d+)%?")
+"""Named like a quantile, whether or not it is between 0 and 1: ``q_0.1``, ``q_10``, ``q_1.9``."""
 _OTHERS = frozenset(("score", "outcome", "value", "gold"))
 
 
@@ -54,7 +56,8 @@ def kind_of(
     Raises
     ------
     InputError
-        ``y_low`` and ``y_high`` without a level, one limit without the other, or limits beside quantiles.
+        ``y_low`` and ``y_high`` without a level, one limit without the other, limits beside quantiles, or a quantile
+        that is not between 0 and 1.
     """
     small = {name.lower(): header for name, header in names.items()}
     named = options.task in ("sums", "intervals", "sets")
@@ -100,6 +103,7 @@ def _intervals(
             bounds[(low_of if bound[1] == "low" else high_of)(level)] = header
         elif quantile is not None:
             quantiles[quantile_of(float(quantile[1]))] = header
+    refuse_no_quantiles((header for header in names.values() if quantiles or "." in header), file)
     if not bounds and not quantiles:
         return None
     if bounds and quantiles:
@@ -118,6 +122,22 @@ def _intervals(
             raise InputError.of("one_limit", file=file, line=1, column=header, lacking=lacking)
     left = {name: header for name, header in columns.items() if name not in _OTHERS}
     return FoundKind("intervals", bounds or quantiles, left)
+
+
+def refuse_no_quantiles(names: Iterable[str], file: str) -> None:
+    """Refuse a column that is named like a quantile which is not between 0 and 1.
+
+    Raises
+    ------
+    InputError
+        With how quantiles are named.
+    """
+    for name in names:
+        like = _LIKE_QUANTILE.fullmatch(name.strip().lower())
+        if like is not None and not 0 < float(like[1]) < 1:
+            percent = float(like[1])
+            example = f"q_{percent / 100:g}" if 0 < percent < 100 else "q_0.05"
+            raise InputError.of("no_quantile", file=file, line=1, column=name, example=example)
 
 
 def _level(text: str | None, header: str, file: str, options: Options) -> float:

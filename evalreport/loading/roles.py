@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from evalreport.errors import InputError
-from evalreport.loading.kinds import kind_of, refuse_wide
+from evalreport.loading.kinds import kind_of, refuse_no_quantiles, refuse_wide
 from evalreport.options import Options
 from evalreport.predictions.cells import Kind
 from evalreport.predictions.column_names import (
@@ -314,6 +314,7 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     command = import_of_columns(called)
     if command is not None:
         raise log_of(command, file)
+    refuse_no_quantiles(names, file)
     raise InputError.of(
         "unusable",
         file=file,

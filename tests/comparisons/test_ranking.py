@@ -66,3 +66,13 @@ def test_a_metric_without_a_direction_ranks_nobody() -> None:
     results = run(values(truth, a=truth + 1, b=truth - 5), metrics=("bias_error",))
     assert [(r.model, r.rank, r.letters) for r in results.ranking] == [("a", 1, ""), ("b", 1, "")]
     assert results.verdicts == []
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1 / 3])
+def test_values_that_only_rounding_tells_apart_share_a_rank_in_any_unit(unit: float) -> None:
+    """The same errors in another order have one RMSE; the order of equal models is that of their names."""
+    random = np.random.default_rng(6)
+    truth, error = np.round(random.normal(0, 5, 57), 1), np.round(random.normal(0, 1, 57), 1)
+    models = {name: (truth + random.permutation(error)) * unit for name in ("c", "a", "b")}
+    results = run(values(truth * unit, **models))
+    assert [(r.model, r.rank) for r in results.ranking] == [("a", 1), ("b", 1), ("c", 1)]

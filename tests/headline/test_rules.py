@@ -170,6 +170,31 @@ def test_all_models_of_which_another_metric_is_true_are_named() -> None:
     assert "half is lower on log loss: 0.7 against 17.3 for no and yes, by" in str(results.headline.text)
 
 
+def test_a_class_that_only_the_model_behind_never_finds_is_named() -> None:
+    """The loser calls every 'z' an 'x': what its lower accuracy comes from."""
+    truth = ["x", "y", "z"] * 80
+    models = {
+        "good": {"y_pred": [t if i % 9 else "x" for i, t in enumerate(truth)]},
+        "poor": {"y_pred": [t if t != "z" and i % 9 else "x" for i, t in enumerate(truth)]},
+    }
+    first = er.evaluate(models, truth=truth, resamples=20).headline
+    assert first is not None
+    assert str(first.text).endswith("; poor never finds “z” (80 examples).")
+
+
+def test_of_two_that_rank_alike_the_level_of_the_one_that_is_off_is_the_clause() -> None:
+    """Both rank equally well; b halves the odds, so that it predicts too few: log loss is the metric that shows it."""
+    rng = np.random.default_rng(2)
+    logit = rng.normal(-1, 1.5, 2500)
+    truth = (rng.random(2500) < 1 / (1 + np.exp(-logit))).astype(int)
+    p = {"a": 1 / (1 + np.exp(-logit + rng.normal(0, 0.02, 2500))), "b": 1 / (1 + 3 * np.exp(-logit))}
+    results = er.evaluate({m: {"p_1": v} for m, v in p.items()}, truth=truth, resamples=20)
+    assert results.headline is not None
+    share, predicted = 100 * truth.mean(), 100 * p["b"].mean()
+    ending = f"; b’s probabilities are too low: {predicted:.1f} % predicted, {share:.1f} % observed."
+    assert str(results.headline.text).endswith(ending)
+
+
 def said(results: Results) -> str:
     """Return the first sentence."""
     assert results.headline is not None
@@ -208,3 +233,24 @@ def test_a_small_value_beside_a_wide_difference_does_not_look_like_0() -> None:
     models = {"ash": {"p_1": [0.9, 0.6]}, "birch": {"p_1": [0.95, 0.7]}}
     results = er.evaluate(models, truth=[1, 1], positive="1", metrics=["log_loss"], resamples=20)
     assert re.search(r"0\.2\d* against 0\.3", said(results)), said(results)
+
+
+def test_that_the_model_behind_gives_one_score_to_all_is_said() -> None:
+    """Half for everybody is an area of 0.5 and no ranking at all."""
+    rng = np.random.default_rng(4)
+    truth = np.repeat([0, 1], 150)
+    models = {"real": {"score": 1.5 * truth + rng.normal(size=300)}, "flat": {"score": np.full(300, 0.5)}}
+    first = said(er.evaluate(models, truth=truth, resamples=20))
+    assert first.startswith("real is ahead of flat on ROC AUC: ")
+    assert first.endswith("; flat gives all 300 examples the same score, which ranks nothing.")
+
+
+def test_where_no_gate_is_decided_all_are_undecided() -> None:
+    """80 and 81 of 100 right, bars beside them."""
+    truth = np.arange(100) % 2
+    right = {"a": np.arange(100) < 81, "b": np.arange(100) >= 20}
+    models = {m: {"y_pred": np.where(r, truth, 1 - truth)} for m, r in right.items()}
+    gates = ["a.accuracy >= 0.8", "b.accuracy >= 0.8", "a.accuracy - b.accuracy >= 0"]
+    assert said(er.evaluate(models, truth=truth, gates=gates, resamples=20)).startswith(
+        "All three gates are undecided: "
+    )

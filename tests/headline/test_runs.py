@@ -45,7 +45,7 @@ def test_a_gate_of_the_new_run_comes_first() -> None:
 def test_a_model_that_is_gone_is_named() -> None:
     """Although all others give the same answers."""
     text, tone = said(SAME, gone=("e",))
-    assert text.startswith("e is gone: base has it, the new run does not")
+    assert text.startswith("e is gone: the old run has it, the new run does not")
     assert tone == "undecided"
 
 

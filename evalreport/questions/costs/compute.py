@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from evalreport.comparisons.pairs import model_pairs
+from evalreport.engine.distributions import levelled
 from evalreport.intervals.order_statistics import quantile_limits
 from evalreport.intervals.registry import Bounds
 from evalreport.metrics.quantities import parse
@@ -245,17 +246,15 @@ def with_undominated(
     found = []
     for record in records:
         others = groups[record.column, record.slice]
-        values = {r.model: quality.get((r.model, r.slice)) for r in others}
-        if any(value is None for value in values.values()):
+        known = [v for r in others if (v := quality.get((r.model, r.slice))) is not None]
+        if len(known) < len(others):
             found.append(record)
             continue
-        found.append(replace(record, undominated=not any(_dominates(o, record, values) for o in others)))
+        values, means = levelled(known), levelled([r.mean for r in others])
+        own = others.index(record)
+        dominated = any(
+            value >= values[own] and mean <= means[own] and (value > values[own] or mean < means[own])
+            for value, mean in zip(values, means, strict=True)
+        )
+        found.append(replace(record, undominated=not dominated))
     return tuple(found)
-
-
-def _dominates(other: CostRecord, record: CostRecord, values: dict[str, float | None]) -> bool:
-    theirs, own = values[other.model], values[record.model]
-    assert theirs is not None
-    assert own is not None
-    as_good = theirs >= own and other.mean <= record.mean
-    return as_good and (theirs > own or other.mean < record.mean)

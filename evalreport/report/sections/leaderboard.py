@@ -319,6 +319,8 @@ def _row(
         word = say("leaderboard.baseline") if model is reference else found
     if model.id in view.inverted:
         word = say("leaderboard.inverted")
+    elif view.results.baseline in view.inverted:
+        word = numbers.MISSING  # of a baseline that is turned round no model is better or worse
     has_rank = (
         place is not None and place.value is not None and view.is_ranked and model.id not in view.inverted
     )

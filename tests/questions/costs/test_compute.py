@@ -51,6 +51,25 @@ def test_undominated_models():
     assert {r.model: r.undominated for r in results.costs} == {"cheap": True, "dear": True, "third": False}
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_costs_in_another_order_dominate_nobody(seed):
+    """Their means are one number, though sums in another order differ in the last digit."""
+    rng = np.random.default_rng(seed)
+    costs, outcome = np.round(rng.gamma(2, 0.3, 53), 2), [1, 0] * 26 + [1]
+    models = {"a": rows(costs, outcome), "b": rows(rng.permutation(costs), outcome)}
+    results = evalreport.evaluate(models, resamples=50)
+    assert [r.undominated for r in results.costs] == [True, True]
+
+
+def test_a_sum_that_is_at_its_bar_but_for_rounding_is_there():
+    """By hand: three answers at 0.1 cost 0.3, which floating point adds up to 0.30000000000000004."""
+    bars = {"<= 0.3": "pass", ">= 0.3": "pass", "< 0.3": "fail", "> 0.3": "fail", "<= 0.2999999999": "fail"}
+    results = run(rows([0.1] * 3), rows([0.2] * 3), gates=[f"new.cost_sum {bar}" for bar in bars])
+    assert [g.outcome for g in results.gates] == list(bars.values())
+    means = run(rows([0.1] * 30), rows([0.3] * 30), gates=["new.cost_mean >= 0.1", "old.cost_sum <= 9"])
+    assert [g.outcome for g in means.gates] == ["pass", "pass"]
+
+
 def test_costs_stand_beside_labels_and_other_columns_are_named_with_their_unit():
     """A success is a right answer."""
     model = {

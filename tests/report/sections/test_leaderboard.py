@@ -143,6 +143,18 @@ def test_an_inverted_model_has_a_word_in_place_of_its_rank() -> None:
     assert "Inverted (–)" in printed.getvalue()
 
 
+def test_beside_an_inverted_baseline_no_model_is_called_better() -> None:
+    """Any model is 0.5 ahead of a baseline of 0.2, which turned round has 0.8."""
+    random, truth = np.random.default_rng(7), np.repeat([0, 1], 300)
+    models = {
+        name: {"y_true": truth.tolist(), "score": (apart * truth + random.normal(size=600)).tolist()}
+        for name, apart in (("old", -1.2), ("new", 1.1), ("other", 0.9))
+    }
+    board = leaderboard.describe(view_of(er.evaluate(models, baseline="old", resamples=50)))
+    assert board is not None
+    assert {row.model.id: row.word for row in board.rows} == {"new": "–", "other": "–", "old": "inverted"}
+
+
 def test_labels_that_are_the_models_own_are_ranked_though_its_scores_are_inverted() -> None:
     """Accuracy of given labels says nothing of the direction of a score beside them."""
     random, truth = np.random.default_rng(6), np.repeat([0, 1], 200)
