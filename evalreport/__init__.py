@@ -232,7 +232,7 @@ def compare(
     Raises
     ------
     InputError
-        An array of another length, or bad values.
+        An array of another length, a pandas index in another order, or bad values.
 
     Examples
     --------

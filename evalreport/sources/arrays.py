@@ -18,12 +18,13 @@ def by_position(y_true: object, predictions: Mapping[str, object]) -> tuple[Arra
 
     Numbers within [0, 1] beside a truth of two values are probabilities of the positive class, unless all of them are
     values of the truth; an (n, K) array holds probabilities of K classes. A single column is the same as an array of
-    one dimension. An index or ids of a frame play no part.
+    one dimension.
 
     Raises
     ------
     InputError
-        There is no model by name, or an array has another length than the truth, or more than two dimensions.
+        There is no model by name, an array has another length than the truth, or more than two dimensions, or a pandas
+        index has the rows in another order.
 
     Examples
     --------
@@ -55,7 +56,46 @@ def by_position(y_true: object, predictions: Mapping[str, object]) -> tuple[Arra
                 remedy="give arrays of the same length; predictions with ids or with columns go to evaluate()",
             )
         columns[name] = {"y_prob" if array.ndim == 2 or _are_probabilities(array, truth) else "y_pred": array}
+    _require_one_order(y_true, predictions)
     return truth, columns
+
+
+def _require_one_order(y_true: object, predictions: Mapping[str, object]) -> None:
+    """Refuse an index of pandas that is not that of the true values: by position its rows would be other examples.
+
+    An index that only counts the rows is none, unless the other one holds the same numbers in another order.
+
+    Raises
+    ------
+    InputError
+        With both ways to put them in order.
+    """
+    first, of_first = _index(y_true), "the true values"
+    for name, values in predictions.items():
+        index = _index(values)
+        if first is None or index is None or index.equals(first):
+            first, of_first = (index, f"model {name!r}") if first is None else (first, of_first)
+            continue
+        counted = any(_only_counts(one) for one in (first, index))
+        if not counted or set(index) == set(first):
+            raise InputError(
+                f"model {name!r}: its index is not that of {of_first}",
+                expected="the same index, or arrays in the order of the true values",
+                remedy="put them in one order, as predictions.loc[y_true.index] does, or give predictions.to_numpy() if"
+                " the rows are in order already",
+            )
+
+
+def _index(values: object) -> Any | None:
+    """Return the index of a series or a frame of pandas; None of anything else."""
+    index = getattr(values, "index", None)
+    return index if hasattr(index, "equals") else None
+
+
+def _only_counts(index: Any) -> bool:
+    import pandas as pd
+
+    return bool(index.equals(pd.RangeIndex(len(index))))
 
 
 def _one_column(array: Array) -> Array:

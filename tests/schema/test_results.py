@@ -115,7 +115,7 @@ def test_the_best_model_and_the_pairs():
 
 
 def test_arrays_are_compared_by_position():
-    """Labels, probabilities of one class or of all, numbers; an index plays no part."""
+    """Labels, probabilities of one class or of all, numbers; one index beside arrays plays no part."""
     import pandas as pd
 
     truth = pd.Series([1, 0, 1, 1, 0, 0] * 10, index=range(60, 0, -1))
@@ -138,6 +138,31 @@ def test_arrays_are_compared_by_position():
         er.compare([1, 0, 1], {"a": [1, 0]})
     with pytest.raises(TypeError, match="did you mean confidence"):
         er.compare([1, 0, 1], {"a": [1, 0, 1]}, confidnce=0.9)
+
+
+def test_arrays_whose_index_is_in_another_order_are_refused():
+    """By position a shuffled series of right answers is right by chance alone; pandas would align it (trap AG)."""
+    import pandas as pd
+
+    truth = pd.Series([1, 0, 1, 1, 0, 0] * 5, index=range(100, 130))
+    shuffled, counted = truth.sample(frac=1, random_state=1), truth.reset_index(drop=True)
+    options = {"metrics": "accuracy", "resamples": 20}
+    for same in (truth, truth.to_frame(), truth.to_numpy(), counted):
+        assert er.compare(truth, {"a": same}, **options).metrics[0].value == 1
+    for first, models, of in (
+        (truth, {"a": truth, "b": shuffled}, "'b': its index is not that of the true values"),
+        (
+            counted,
+            {"b": counted.sample(frac=1, random_state=1)},
+            "'b': its index is not that of the true values",
+        ),
+        (list(truth), {"a": truth, "b": shuffled}, "'b': its index is not that of model 'a'"),
+        (truth, {"b": truth.set_axis(range(200, 230))}, "'b': its index is not that of the true values"),
+    ):
+        with pytest.raises(InputError, match=of):
+            er.compare(first, models, **options)
+    aligned = er.compare(truth, {"b": shuffled.loc[truth.index]}, **options)
+    assert aligned.metrics[0].value == 1
 
 
 def test_a_single_column_is_an_array_and_gaps_do_not_make_labels_of_probabilities():
