@@ -82,6 +82,7 @@ class _Chosen:
 
     @property
     def present(self) -> Mask | None:
+        """Which of the n examples the model answers; None: all of them."""
         mask = self.index >= 0
         return None if mask.all() else mask
 
