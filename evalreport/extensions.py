@@ -23,7 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "plan": "evalreport.cli.preparation:plan_command",
     "resample": "evalreport.refit.commands:resample_command",
     "audit": "evalreport.audit.commands:audit_command",
-    "history": "evalreport.audit.commands:history_command",
+    "history": "evalreport.history.commands:history_command",
     "comment": "evalreport.reviews.commands:comment_command",
     "verify": "evalreport.verify.commands:verify_command",
     "compare-runs": "evalreport.verify.commands:compare_runs_command",
@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, str] = {
 
 SERVICES: Mapping[str, str] = {
     "audited again": "evalreport.audit.auditing:audited_again",
+    "page of audits": "evalreport.audit.site:write_site",
     "counts of a source": "evalreport.scale.aggregates:counts_instead",
     "options of an aggregate": "evalreport.scale.aggregates:under_manifest",
     "engine elsewhere": "evalreport.scale.engines:elsewhere",

@@ -95,7 +95,8 @@ def _readable_formats() -> str:
 
 
 def _audit() -> list[str]:
-    from evalreport.audit.commands import audit_command, history_command
+    from evalreport.audit.commands import audit_command
+    from evalreport.history.commands import history_command
     from evalreport.options import KEYS
 
     of_run = {key.field for key in KEYS} | {"config"}

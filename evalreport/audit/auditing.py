@@ -27,7 +27,7 @@ from evalreport.headline import headline_of_scores, with_headline
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import packed
 from evalreport.history.run_differences import ModelChange, Present, Reference, change_since
-from evalreport.history.store import NewRun, Run, Standing, append, content_of, same_run, standing
+from evalreport.history.store import NewRun, Run, Standing, append, content_of, same_run, standing, timestamp
 from evalreport.loading.counts import require_examples
 from evalreport.loading.load import load
 from evalreport.loading.task import KnownTask
@@ -37,7 +37,7 @@ from evalreport.options import Options, Task
 from evalreport.predictions.direction import directed
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import plain_options, signature
-from evalreport.schema.audit import AuditRecord, HistoryRecord, Status
+from evalreport.schema.audit import ALARMS, AuditRecord, HistoryRecord, Status
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import limit_fields
@@ -82,19 +82,13 @@ def warned(now: Present, _past: Past) -> Results:
     fallen = [row for row in alarms if row.question == "slice"]
     changed = [row for row in alarms if row.question not in ("worse", "slice")]
 
-    def about(rows: Sequence[AuditRecord]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(row.about for row in rows if row.about))
-
     cautions = []
-    if worse:
-        cautions.append(warning("worse_than_accepted", about=about(worse), said=_first_alarms(worse)))
-    if fallen:
-        cautions.append(warning("slice_fell", about=about(fallen), said=_first_alarms(fallen)))
-    if changed:
-        cautions.append(warning("data_changed", about=about(changed), said=_first_alarms(changed)))
+    for code, rows in zip(ALARMS, (worse, fallen, changed), strict=True):
+        if rows:
+            about = tuple(dict.fromkeys(row.about for row in rows if row.about))
+            cautions.append(warning(code, about=about, said=_first_alarms(rows)))
     # First, because a terminal shows only the first few.
-    looked = ("worse_than_accepted", "slice_fell", "data_changed") if now.results.audit else ()
-    return with_warnings(now.results, cautions, looked=looked)
+    return with_warnings(now.results, cautions, looked=ALARMS if now.results.audit else ())
 
 
 QUESTIONS: tuple[Callable[[Present, Past], Results], ...] = (
@@ -135,7 +129,7 @@ def _record(
         difference=change.difference,
         level=now.options.confidence,
         **limit_fields(change),
-        interval_method=change.limits.method,
+        interval_method=change.method,
         test=change.test,
         p_value=change.p_value,
         paired=change.paired,
@@ -252,33 +246,32 @@ def audit(
     options = directed(options, loaded.found)
     require_examples(loaded, say("needs_examples.audit"), say("needs_examples.run_on_counts"))
     predictions = analysed(loaded)
-    identity = identity_of(predictions, options)
+    identity = _identity(signature(predictions, options), plain_options(options))
     again = same_run(history, series, identity)
     # The history is read before the analysis, so that a database lost meanwhile loses the record, not the report.
     moment = datetime.fromisoformat(timestamp(time or datetime.now(UTC)) if again is None else again.time)
     past = past_of(history, series, before, again, time=moment, content=content)
     past = replace(past, new_examples=new_examples(predictions, history, past))
-    if predictions.y_true is None and predictions.task not in ("outcome", "scores", "sums"):
-        results = cleared(scores_alone(predictions, options, past))
-        return Audited(
-            results, to_json(results), {}, predictions, options, series, identity, before, past, again,
-            kept=False,
-        )  # fmt: skip
-    results = evaluate(
-        loaded,
-        options=options,
-        jobs=jobs,
-        progress=progress,
-        primary_of_series=_primary_of(past, predictions),
-    )
-    results = _compared(Present(results, predictions, options), past)
-    earlier = () if before.latest is None else recorded_assignments(content(before.latest))
-    results = replace(results, findings=assigned(results.findings, earlier, filled_in))
+    has_truth = predictions.y_true is not None or predictions.task in ("outcome", "scores", "sums")
+    if has_truth:
+        results = evaluate(
+            loaded,
+            options=options,
+            jobs=jobs,
+            progress=progress,
+            primary_of_series=_primary_of(past, predictions),
+        )
+        results = _compared(Present(results, predictions, options), past)
+        earlier = () if before.latest is None else recorded_assignments(content(before.latest))
+        results = replace(results, findings=assigned(results.findings, earlier, filled_in))
+    else:
+        results = scores_alone(predictions, options, past)
     # Secrets are removed before the page, the files and the history are made.
     results = cleared(results)
+    summary = summary_of(results, past.new_examples) if has_truth else {}
     return Audited(
-        results, to_json(results), summary_of(results, past.new_examples),
-        predictions, options, series, identity, before, past, again,
+        results, to_json(results), summary, predictions, options, series, identity, before, past, again,
+        kept=has_truth,
     )  # fmt: skip
 
 
@@ -379,15 +372,11 @@ def record(
     return append(history, new, after=audited.standing.latest)
 
 
-def identity_of(predictions: Predictions, options: Options) -> str:
+def _identity(signature: str, options: Mapping[str, object]) -> str:
     """Return a digest of a run's signature (version, data, inputs) and its options.
 
     Gates are options, so the same predictions with another gate are another run.
     """
-    return _identity(signature(predictions, options), plain_options(options))
-
-
-def _identity(signature: str, options: Mapping[str, object]) -> str:
     content = json.dumps([signature, options], sort_keys=True, default=str)
     return hashlib.sha256(content.encode()).hexdigest()
 
@@ -404,17 +393,6 @@ def check_series(series: str) -> None:
         raise UsageError(
             f"--series: expected a name of 1 to {LONGEST_SERIES} visible characters, not {series!r:.60}"
         )
-
-
-def timestamp(time: datetime) -> str:
-    """Return a time as the history keeps it: ISO 8601 in UTC, to the second.
-
-    Examples
-    --------
-    >>> timestamp(datetime.fromisoformat("2024-03-01T02:30:00+02:00"))
-    '2024-03-01T00:30:00Z'
-    """
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def summary_of(results: Results, new: NewExamples | None = None) -> JsonObject:

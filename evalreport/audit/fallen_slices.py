@@ -22,7 +22,6 @@ from evalreport.audit.sequential_test import (
 )
 from evalreport.comparisons.adjustment import adjust
 from evalreport.history.run_differences import (
-    ChangeLimits,
     ModelChange,
     Present,
     Reference,
@@ -118,11 +117,13 @@ def _fall(now: Present, past: Past, new: NewExamples, row: MetricRecord, quantit
     if not isinstance(compared, Comparison):
         return Fall(reason=compared)
     then = math.fsum(v.value.value for v in accepted) / len(accepted)
+    low, high = change_limits(accepted, today, compared, now.options.confidence)
     change = ModelChange(
         value=today.value.value,
         reference_value=then,
         difference=today.value.value - then,
-        limits=ChangeLimits(*change_limits(accepted, today, compared, now.options.confidence)),
+        low=low,
+        high=high,
         how=Message("slice_since.accepted", n=len(accepted)),
         sizes=(sum(v.value.n for v in accepted), today.value.n),
     )

@@ -95,7 +95,7 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
     change = change_since(reference, now, term.model, quantity, within=within)
     level = now.options.confidence
     limits = Interval(
-        method=change.limits.method or "", level=level, low=change.low, high=change.high, reason=change.reason
+        method=change.method or "", level=level, low=change.low, high=change.high, reason=change.reason
     )
     decided = None
     shares = limits_of_shares(change.details, change.difference, level) if gate.limit != 0 else None

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evalreport.audit.run_alarm import horizon_of
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import unpacked
-from evalreport.history.run_differences import Name, Reference
+from evalreport.history.run_differences import Name, Reference, ids_as_text, ids_held
 from evalreport.history.store import Run, Standing, predictions_of, runs, time_of
 from evalreport.predictions.arrays import Mask
 from evalreport.predictions.cells import flags
@@ -215,7 +215,7 @@ def new_examples(predictions: Predictions, history: History, past: Past) -> NewE
     """
     stored = _Stored(history, {run.id: kept for run, kept in past.accepted})
     look = 1 + max((look_of(run) for run in runs_with_same_accepted(past)), default=0)
-    keys = _ids(predictions)
+    keys = ids_as_text(predictions)
     fresh = NewExamples(np.ones(len(keys), dtype=bool), look, _new_in_accepted(past, stored))
     if _has_row_numbers(predictions):
         return replace(fresh, assumed=True)
@@ -257,7 +257,9 @@ class _Stored:
         digests = np.array([int(digest_of(key), 16) for key in keys.to_pylist()], dtype=np.uint64)
         unseen = np.sort(digests)
         for run in reversed(runs_before):
-            kept = _digests_kept(run)
+            kept = np.array(
+                [int(digest, 16) for digest in evidence_kept(run).get("ids", ())], dtype=np.uint64
+            )
             known = bool(len(kept)) and run.id not in self.read
             if not len(unseen) or (known and not _holds_any(unseen, kept)):
                 continue
@@ -278,7 +280,7 @@ def _new_in_accepted(past: Past, stored: _Stored) -> tuple[Mask | None, ...]:
         if own is None:
             masks.append(None)
             continue
-        keys = _ids(own)
+        keys = ids_as_text(own)
         mask: Mask | None = np.ones(len(keys), dtype=bool)
         if not _has_row_numbers(own):
             before = [other for other in past.runs if other.id < run.id]
@@ -290,14 +292,9 @@ def _new_in_accepted(past: Past, stored: _Stored) -> tuple[Mask | None, ...]:
 
 def shared_ids(today: Predictions, earlier: Predictions | None) -> Mask | None:
     """Return which rows of a run are of examples that an earlier run held, too; None where ids do not tell."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if earlier is None or _has_row_numbers(today) or _has_row_numbers(earlier):
         return None
-    known = earlier.ids.cast(pa.large_string())
-    held = flags(pc.is_in(today.ids.cast(pa.large_string()), value_set=known))
-    return np.asarray(held[today.example])
+    return np.asarray(ids_held(today, earlier)[today.example])
 
 
 def answers_digest(predictions: Predictions) -> str:
@@ -337,20 +334,9 @@ def evidence_kept(run: Run) -> JsonObject:
     return kept_evidence
 
 
-def _ids(predictions: Predictions) -> pa.Array:
-    """Return the ids of the examples as Arrow's large strings."""
-    import pyarrow as pa
-
-    return predictions.ids.cast(pa.large_string())
-
-
 def digest_of(key: str) -> str:
     """Return a short digest of an id: enough to suspect that two ids are the same, without keeping the id."""
     return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-
-
-def _digests_kept(run: Run) -> npt.NDArray[np.uint64]:
-    return np.array([int(digest, 16) for digest in evidence_kept(run).get("ids", ())], dtype=np.uint64)
 
 
 def _holds_any(rising: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]) -> bool:
@@ -366,7 +352,7 @@ def _held_by(earlier: Predictions, keys: pa.Array) -> Mask:
 
     if _has_row_numbers(earlier):
         return np.zeros(len(keys), dtype=bool)
-    return flags(pc.is_in(keys, value_set=_ids(earlier)))
+    return flags(pc.is_in(keys, value_set=ids_as_text(earlier)))
 
 
 def _has_row_numbers(predictions: Predictions) -> bool:

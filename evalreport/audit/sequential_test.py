@@ -45,7 +45,7 @@ from evalreport.audit.run_values import (
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
-from evalreport.history.run_differences import ChangeLimits, ModelChange, Present, Reference, change_on_shared
+from evalreport.history.run_differences import ModelChange, Present, Reference, change_on_shared
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
@@ -404,7 +404,9 @@ def _paired_change(
         value=change.value,
         reference_value=change.reference_value,
         difference=change.difference,
-        limits=ChangeLimits(change.low, change.high, change.interval_method),
+        low=change.low,
+        high=change.high,
+        method=change.interval_method,
         test=change.test,
         p_value=change.p_value,
         how=change.text,
@@ -807,15 +809,9 @@ def _evidence(
         run=change.run,
         look=look,
         unit="example" if now.options.cluster is None else "cluster",
-        n_new=0,
-        n_since=0,
         level=now.options.confidence,
         accepted=tuple(run.id for run, _ in past.accepted),
         reason=None if isinstance(series, Series) else series,
-        value=None,
-        value_since=None,
-        low=None,
-        high=None,
     )
     if not isinstance(series, Series):
         return plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.predictions.arrays import Floats
 from evalreport.registry import Registered, Registry, summary_of
+from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, Text
 
@@ -240,23 +241,10 @@ class Outcome:
     details: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def fields(self) -> OutcomeFields:
+    def fields(self) -> JsonObject:
         """What a record of it says, beside the reason."""
-        return {
-            "statistic": self.statistic, "df": self.df, "p_value": self.p_value,
-            "effect": self.effect, "effect_size": self.effect_size, "details": self.details,
-        }  # fmt: skip
-
-
-class OutcomeFields(TypedDict):
-    """The fields that an outcome shares with the record of a comparison."""
-
-    statistic: float | None
-    df: float | None
-    p_value: float | None
-    effect: str | None
-    effect_size: float | None
-    details: Mapping[str, float]
+        names = ("statistic", "df", "p_value", "effect", "effect_size", "details")
+        return {name: getattr(self, name) for name in names}
 
 
 Function = Callable[..., Outcome]

@@ -39,35 +39,20 @@ def _not_plain(delta: Difference, elsewhere: str = "plain_examples") -> Text | N
     return None if delta.sampling.alike else Message(f"test_lacks.{elsewhere}")
 
 
-def _no_agreement(pair: Pair) -> Text | None:
-    delta = pair.difference
-    if pair.agreement is not None:
-        return None
-    return _not_plain(delta) or Message("test_lacks.right_and_wrong")
+def _of_plain(what: str, has: Callable[[Pair], bool]) -> Callable[[Pair], Text | None]:
+    """Return what a test of plain examples lacks of a pair that does not have the counts it is about."""
+    return lambda pair: None if has(pair) else _not_plain(pair.difference) or Message(f"test_lacks.{what}")
 
 
-def _no_labels(pair: Pair) -> Text | None:
-    if pair.labels is not None:
-        return None
-    return _not_plain(pair.difference) or Message("test_lacks.labels")
-
-
-def _no_trials(pair: Pair) -> Text | None:
-    if pair.trials is not None and pair.trials.decided_by == "answers":
-        return None
-    return _not_plain(pair.difference) or Message("test_lacks.trials")
+def _decided_by(who: str) -> Callable[[Pair], bool]:
+    return lambda pair: pair.trials is not None and pair.trials.decided_by == who
 
 
 def _no_overlap(pair: Pair) -> Text | None:
-    if pair.trials is None or pair.trials.decided_by != "either":
-        return _not_plain(pair.difference) or Message("test_lacks.overlap")
+    missing = _of_plain("overlap", _decided_by("either"))(pair)
+    if missing is not None or pair.trials is None:
+        return missing
     return None if has_pooled_variance(pair.trials) else Message("test_lacks.pooled_variance")
-
-
-def _no_recalls(pair: Pair) -> Text | None:
-    if pair.recalls is not None:
-        return None
-    return _not_plain(pair.difference) or Message("test_lacks.recalls")
 
 
 def _no_losses(pair: Pair) -> Text | None:
@@ -75,12 +60,6 @@ def _no_losses(pair: Pair) -> Text | None:
     if delta.over_datasets or (delta.sampling.only_sums and delta.metric.per_example is not None):
         return None
     return _not_plain(delta, "plain_examples_use_t") or _unless(pair.by_example, "losses")
-
-
-def _no_placements(pair: Pair) -> Text | None:
-    if pair.difference.delong_error is not None and pair.difference.metric.is_auc:
-        return None
-    return Message("test_lacks.placements")
 
 
 def _no_replicates(pair: Pair) -> Text | None:
@@ -176,14 +155,16 @@ def _not_independent(pair: Pair) -> Text | None:
 
 
 _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
-    "agreement": _no_agreement,
+    "agreement": _of_plain("right_and_wrong", lambda pair: pair.agreement is not None),
     "losses": _no_losses,
-    "labels": _no_labels,
-    "trials": _no_trials,
+    "labels": _of_plain("labels", lambda pair: pair.labels is not None),
+    "trials": _of_plain("trials", _decided_by("answers")),
     "overlap": _no_overlap,
-    "recalls": _no_recalls,
+    "recalls": _of_plain("recalls", lambda pair: pair.recalls is not None),
     "horizon": _no_horizon,
-    "placements": _no_placements,
+    "placements": lambda pair: _unless(
+        pair.difference.delong_error if pair.difference.metric.is_auc else None, "placements"
+    ),
     "replicates": _no_replicates,
     "interval": _no_inversion,
     "swaps": _no_swaps,

@@ -490,7 +490,9 @@ def decided_by(
         "gates.value_by_test" if limits.method.endswith(CUT) else "gates.value",
         value=value,
         limits=(low, high),
-        method=_interval_label(limits.method),
+        method=in_sentence(INTERVALS[limits.method].label)
+        if limits.method in INTERVALS
+        else limits.method.replace("_", " "),
         decimals=decimals,
     )
     if outcome == "undecided":
@@ -502,11 +504,6 @@ def decided_by(
     ):
         text = parts(text, limits.reason)
     return gate_record(gate, outcome, text, value=value, low=low, high=high)
-
-
-def _interval_label(name: str) -> str:
-    """Return the label of an interval; of an unregistered one its name in words."""
-    return in_sentence(INTERVALS[name].label) if name in INTERVALS else name.replace("_", " ")
 
 
 def _negative(number: float | None) -> float | None:

@@ -55,10 +55,6 @@ def _inputs(results: JsonObject) -> JsonObject:
     return {row["path"]: f"{row['sha256'][:12]}, {row['rows']} rows" for row in results.get("inputs", ())}
 
 
-def _environment(results: JsonObject) -> JsonObject:
-    return dict(results.get("environment", {}))
-
-
 def _values(results: JsonObject) -> JsonObject:
     values = {f"{row['model']}.{_spelled(row)}": row["value"] for row in results.get("metrics", ())}
     for row in results.get("costs", ()):
@@ -79,7 +75,7 @@ READERS = (
     ("data", _data),
     ("option", _options),
     ("input", _inputs),
-    ("version", _environment),
+    ("version", lambda results: dict(results.get("environment", {}))),
     ("value", _values),
     ("gate", _gates),
     ("warning", _warnings),

@@ -103,7 +103,7 @@ class ValueChange:
             "difference": change.difference,
             "low": change.low,
             "high": change.high,
-            "method": change.limits.method,
+            "method": change.method,
             "test": change.test,
             "p_value": change.p_value,
             "p_adjusted": self.p_adjusted,

@@ -81,18 +81,9 @@ Stored = tuple[str, Quantity, Slice | None]
 """Model, metric and slice of a metric record."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeLimits:
-    """Limits of a difference of two runs, and the method that gave them."""
-
-    low: float | None = None
-    high: float | None = None
-    method: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChange:
-    """A model's value now, at the earlier run, and the difference now - then.
+    """A model's value now, at the earlier run, and the difference now - then with its limits by ``method``.
 
     ``how`` says how both were compared, ``reason`` why there is no difference or no interval; ``sizes`` are the
     numbers of examples then and now, if these are not the same examples.
@@ -101,7 +92,9 @@ class ModelChange:
     value: float | None = None
     reference_value: float | None = None
     difference: float | None = None
-    limits: ChangeLimits = ChangeLimits()
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
     test: str | None = None
     p_value: float | None = None
     how: Text = UNSAID
@@ -113,16 +106,6 @@ class ModelChange:
     """The number of examples that were compared pair by pair; None: there are no pairs."""
     details: Mapping[str, float] = field(default_factory=dict)
     """Further numbers of the test, such as the counts of McNemar's."""
-
-    @property
-    def low(self) -> float | None:
-        """Lower limit of the difference."""
-        return self.limits.low
-
-    @property
-    def high(self) -> float | None:
-        """Upper limit of the difference."""
-        return self.limits.high
 
     @property
     def then_and_now(self) -> dict[str, float]:
@@ -209,7 +192,7 @@ def change_on_shared(
             what = {"column": within.column, "value": within.value}
             return ModelChange(reason=Message("since.no_slice", run=reference.spoken, **what))
         today = _rows(today, inside)
-    shared = [_held(one, other) for one, other in ((today, earlier), (earlier, today))]
+    shared = [ids_held(one, other)[one.example] for one, other in ((today, earlier), (earlier, today))]
     if not shared[0].any():
         return ModelChange(reason=Message("since.not_kept"))
     today, earlier = _same_classes(_rows(today, shared[0]), _rows(earlier, shared[1]))
@@ -218,12 +201,11 @@ def change_on_shared(
     return _paired(today, earlier, quantity, now.options)
 
 
-def _held(one: Predictions, other: Predictions) -> Mask:
-    """Return which rows of a table are of examples that another one holds."""
+def ids_held(one: Predictions, other: Predictions) -> Mask:
+    """Return which examples of a table another one holds, in the order of the ids."""
     import pyarrow.compute as pc
 
-    held = flags(pc.is_in(_texts(one), value_set=_texts(other)))
-    return np.asarray(held[one.example])
+    return flags(pc.is_in(ids_as_text(one), value_set=ids_as_text(other)))
 
 
 def _why_not(reference: Reference, now: Present, model: str) -> Message | None:
@@ -275,7 +257,7 @@ def _as_samples(
         estimate_table(old, [quantity], plain, seed=seed),
     ]
     values = tuple(sample.estimates[sample.predictions.models[0].name, quantity].value for sample in samples)
-    shared = _shared(today, earlier) if why is None else 0
+    shared = int(ids_held(today, earlier).sum()) if why is None else 0
     sizes = {"then": earlier.n_examples, "now": today.n_examples}
     how = Message("since.overlapping", **sizes, n=shared) if shared else Message("since.apart", **sizes)
     if why is not None:
@@ -288,14 +270,16 @@ def _of(comparison: Comparison, options: Options, values: tuple[float, ...], *, 
     row = records(comparison, options)[0]
     value, reference_value = (None if math.isnan(v) else float(v) for v in values)
     return ModelChange(
-        value,
-        reference_value,
-        row.difference,
-        ChangeLimits(row.low, row.high, row.interval_method),
-        row.test,
-        row.p_value,
-        how,
-        row.reason if row.difference is None or row.low is None or row.high is None else None,
+        value=value,
+        reference_value=reference_value,
+        difference=row.difference,
+        low=row.low,
+        high=row.high,
+        method=row.interval_method,
+        test=row.test,
+        p_value=row.p_value,
+        how=how,
+        reason=row.reason if row.difference is None or row.low is None or row.high is None else None,
         details=row.details,
     )
 
@@ -314,7 +298,9 @@ def _from_intervals(reference: Reference, now: Present, stored: Stored, why: Mes
         )
     how = Message("since.from_intervals", why=why)
     if not has_limits(present) or not has_limits(earlier):
-        return ModelChange(present[0], earlier[0], how=how, reason=Message("since.no_interval"))
+        return ModelChange(
+            value=present[0], reference_value=earlier[0], how=how, reason=Message("since.no_interval")
+        )
     return square_and_add(present, earlier, how)
 
 
@@ -332,8 +318,11 @@ def square_and_add(now: ValueLimits, then: ValueLimits, how: Text = UNSAID) -> M
     >>> round(found.low, 3), round(found.high, 3)
     (-0.05, 0.05)
     """
-    limits = ChangeLimits(*difference_limits(now, then), SQUARE_AND_ADD)
-    return ModelChange(now[0], then[0], now[0] - then[0], limits, how=how)
+    low, high = difference_limits(now, then)
+    return ModelChange(
+        value=now[0], reference_value=then[0], difference=now[0] - then[0], low=low, high=high,
+        method=SQUARE_AND_ADD, how=how,
+    )  # fmt: skip
 
 
 def _alone(predictions: Predictions, model: str) -> Predictions:
@@ -372,7 +361,7 @@ def _same_rows(today: Predictions, earlier: Predictions) -> bool:
     """Return whether both tables, in canonical order, have the same examples and fits row by row."""
     if today.n != earlier.n or today.design != earlier.design or len(today.ids) != len(earlier.ids):
         return False
-    if not _texts(today).equals(_texts(earlier)):
+    if not ids_as_text(today).equals(ids_as_text(earlier)):
         return False
     return np.array_equal(today.example, earlier.example) and all(
         _same(today.keys.get(name), earlier.keys.get(name)) for name in ROW_KEYS
@@ -387,14 +376,7 @@ def _same(first: Column | None, second: Column | None) -> bool:
     return np.array_equal(first.values, second.values, equal_nan=first.categories is None)
 
 
-def _shared(today: Predictions, earlier: Predictions) -> int:
-    """Return the number of ids in both tables."""
-    import pyarrow.compute as pc
-
-    return int(pc.sum(pc.is_in(_texts(today), value_set=_texts(earlier))).as_py() or 0)
-
-
-def _texts(predictions: Predictions) -> Any:
+def ids_as_text(predictions: Predictions) -> Any:
     """Return the ids as Arrow's large strings."""
     import pyarrow as pa
 

@@ -301,6 +301,17 @@ def _run(row: Row[Any]) -> Run:
         raise _damaged(f"run {values['id']} is damaged ({error})") from None
 
 
+def timestamp(time: datetime) -> str:
+    """Return a time as the history keeps it: ISO 8601 in UTC, to the second.
+
+    Examples
+    --------
+    >>> timestamp(datetime.fromisoformat("2024-03-01T02:30:00+02:00"))
+    '2024-03-01T00:30:00Z'
+    """
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def time_of(run: Run) -> datetime:
     """Return the time of a run; one without a zone is in UTC, as all are."""
     time = datetime.fromisoformat(run.time)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from evalreport.comparisons.spending import look_levels, spent_at
 from evalreport.questions.looks.records import Rule
 
@@ -25,8 +27,7 @@ class Declared:
         return min(n / self.n_max, 1.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
+class Level(Struct, frozen=True, kw_only=True):
     """A look: its number of examples, its rule, its level, and the error spent by then."""
 
     n: int

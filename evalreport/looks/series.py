@@ -7,7 +7,7 @@ import binascii
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -24,7 +24,7 @@ from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 from evalreport.provenance import plain_options
 from evalreport.questions.looks.options import MOST_EXAMPLES, MOST_LOOKS, SPENT
-from evalreport.questions.looks.records import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook, Rule
+from evalreport.questions.looks.records import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.lookups import PairRecords, comparison_between, is_metric
@@ -58,16 +58,12 @@ SAME_LEVEL = 1e-9
 """Levels are computed again when the file is read; they may differ by rounding."""
 
 
-class TakenLook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TakenLook(Level, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A look in the file; ``decided`` holds what this and earlier looks decided.
 
     ``before`` is the digest of the look before it, of the first one that of what was declared.
     """
 
-    n: int
-    rule: Rule
-    level: float
-    spent: float
     examples: str
     facts: Mapping[str, str]
     digests: Mapping[str, str]
@@ -197,7 +193,7 @@ class Remembered:
             this, before = taken[-1], taken[:-1]
             kept = tuple(one for one in this.decided if one.decided_at < len(taken))
         else:
-            if are_spent(_levels(taken), series.declared):
+            if are_spent(taken, series.declared):
                 raise UsageError(SPENT.format(looks=f"{self.path}: {len(taken)} of {series.looks} looks"))
             within = answers.within(_keys_of(series)) if taken else None
             if within is not None:
@@ -210,10 +206,10 @@ class Remembered:
                 and unchanged == set(answers.models) == set(taken[-1].digests)
                 and answers.n > taken[-1].n
             )
-            level = next_level(_levels(taken), answers.n, series.declared, added=added)
+            level = next_level(taken, answers.n, series.declared, added=added)
             this = TakenLook(
-                **asdict(level), examples=answers.examples_digest, facts=answers.fact_digests, digests=answers.digests,
-                before=series.head,
+                **structs.asdict(level), examples=answers.examples_digest, facts=answers.fact_digests,
+                digests=answers.digests, before=series.head,
             )  # fmt: skip
             before = taken
             kept = tuple(one for one in taken[-1].decided if set(one.about) <= unchanged) if taken else ()
@@ -362,10 +358,10 @@ def _look_again(
     series = _recorded_series(record, options, metric, hypothesis_of(predictions, options))
     answers = answers_of(predictions, options)
     taken = series.taken
-    level = next_level(_levels(taken), answers.n, series.declared, added=_may_be_added(record, taken))
+    level = next_level(taken, answers.n, series.declared, added=_may_be_added(record, taken))
     this = TakenLook(
-        **asdict(level), examples=answers.examples_digest, facts=answers.fact_digests, digests=answers.digests,
-        before=series.head,
+        **structs.asdict(level), examples=answers.examples_digest, facts=answers.fact_digests,
+        digests=answers.digests, before=series.head,
     )  # fmt: skip
     kept = (
         ()
@@ -381,12 +377,10 @@ def _recorded_series(record: LookRecord, options: Options, metric: str, hypothes
     series = Series(schema=SCHEMA, **fields, metric=metric, hypothesis=hypothesis)
     for recorded in record.earlier[: series.looks - 1]:
         one = replace(recorded, n=min(max(recorded.n, 1), MOST_EXAMPLES))
-        level = next_level(
-            _levels(series.taken), one.n, series.declared, added=_may_be_added(one, series.taken)
-        )
+        level = next_level(series.taken, one.n, series.declared, added=_may_be_added(one, series.taken))
         earlier = series.taken[-1].decided if series.taken else ()
         entry = TakenLook(
-            **asdict(level), examples=one.examples, facts=one.facts, digests=one.digests, before=series.head,
+            **structs.asdict(level), examples=one.examples, facts=one.facts, digests=one.digests, before=series.head,
         )  # fmt: skip
         for verdict in one.verdicts:
             more = structs.replace(entry, decided=(*entry.decided, verdict))
@@ -556,12 +550,8 @@ def _since_of(series: Series) -> np.ndarray:
     return np.frombuffer(decoded, np.uint8)
 
 
-def _levels(taken: Sequence[TakenLook]) -> list[Level]:
-    return [Level(n=one.n, rule=one.rule, level=one.level, spent=one.spent) for one in taken]
-
-
 def _record(series: Series, before: Sequence[TakenLook], this: TakenLook) -> LookRecord:
-    planned = planned_levels(_levels([*before, this]), series.declared)
+    planned = planned_levels([*before, this], series.declared)
     return LookRecord(
         look=len(before) + 1, looks=series.looks, rule=this.rule, level=this.level, spent=this.spent, n=this.n,
         digests=dict(this.digests), examples=this.examples, facts=dict(this.facts), before=this.before,

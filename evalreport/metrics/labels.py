@@ -33,20 +33,12 @@ def _right_labels(view: ModelView) -> Floats:
     return np.asarray(view.y_pred == view.true, dtype=np.float64)
 
 
-def _wrong_labels(view: ModelView) -> Floats:
-    return 1.0 - _right_labels(view)
-
-
 def _right_over_pairs(view: ModelView) -> float:
     """Chance that a true class and a prediction, drawn independently, are the same."""
     assert view.true is not None
     classes, counts = np.unique(view.true, return_counts=True)
     said = np.array([np.mean(view.y_pred == code) for code in classes])
     return float((counts / counts.sum() * said).sum())
-
-
-def _wrong_over_pairs(view: ModelView) -> float:
-    return 1.0 - _right_over_pairs(view)
 
 
 def _by_sums(margins: Floats, right: Floats, true: Floats, predicted: Floats) -> Floats:
@@ -69,14 +61,6 @@ def _accuracy_slopes(margins: Floats) -> Floats:
     return _by_sums(margins, ratio(1.0, n), ratio(-right, n**2), np.zeros_like(n))
 
 
-def _error_slopes(margins: Floats) -> Floats:
-    return -_accuracy_slopes(margins)
-
-
-def _accuracy_of_counts(c: Counts) -> Array:
-    return ratio(c.tp + c.tn, c.tp + c.fp + c.fn + c.tn)
-
-
 def _balanced_accuracy_of_counts(c: Counts) -> Array:
     return np.asarray((ratio(c.tp, c.tp + c.fn) + ratio(c.tn, c.tn + c.fp)) / 2)
 
@@ -95,7 +79,7 @@ def _mcc_of_counts(c: Counts) -> Array:
     test="mcnemar_midp",
     per_example=_right_labels,
     mean_over_pairs=_right_over_pairs,
-    of_counts=_accuracy_of_counts,
+    of_counts=lambda c: ratio(c.tp + c.tn, c.tp + c.fp + c.fn + c.tn),
     share_of_right=True,
     iso_slope="counts",
     headline=True,
@@ -110,11 +94,11 @@ def accuracy(margins: Array) -> Array:
     "Error rate",
     "wrong / n",
     greater_is_better=False,
-    derivative=_error_slopes,
+    derivative=lambda margins: -_accuracy_slopes(margins),
     proportion=_wrong,
     test="mcnemar_midp",
-    per_example=_wrong_labels,
-    mean_over_pairs=_wrong_over_pairs,
+    per_example=lambda view: 1.0 - _right_labels(view),
+    mean_over_pairs=lambda view: 1.0 - _right_over_pairs(view),
     iso_slope="counts",
 )
 def error_rate(margins: Array) -> Array:
@@ -132,10 +116,6 @@ def _balanced_slopes(margins: Floats) -> Floats:
     recalls, held = _class_recalls(margins)
     share = ratio(held / np.where(held, margins[..., 1, :], 1), held.sum(-1, keepdims=True))
     return _by_sums(margins, share, -recalls * share, np.zeros_like(share))
-
-
-def _class_error_slopes(margins: Floats) -> Floats:
-    return -_balanced_slopes(margins)
 
 
 @table(
@@ -157,7 +137,7 @@ def balanced_accuracy(margins: Array) -> Array:
     "Mean per-class error",
     "mean of (1 - class recall)",
     greater_is_better=False,
-    derivative=_class_error_slopes,
+    derivative=lambda margins: -_balanced_slopes(margins),
     test="score_recalls",
     recall_slope=-1.0,
 )

@@ -103,7 +103,13 @@ def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[
     chosen.append(Criterion("closest_topleft", "distance", _distance, False, (0.0, float(np.sqrt(2)))))
     if cost_ratio is not None:
         chosen.append(
-            Criterion("cost", "expected_cost", _cost(cost_ratio), False, (0.0, max(1.0, cost_ratio)))
+            Criterion(
+                "cost",
+                "expected_cost",
+                lambda c: np.asarray((c.fp + cost_ratio * c.fn) / (c.tp + c.fp + c.fn + c.tn)),
+                False,
+                (0.0, max(1.0, cost_ratio)),
+            )
         )
     return tuple(chosen)
 
@@ -129,11 +135,6 @@ def _share(part: Floats, rest: Floats) -> Floats:
 def _distance(c: Counts) -> Floats:
     """Distance of the point (FPR, TPR) from (0, 1), a perfect classifier."""
     return np.asarray(np.sqrt(_share(c.fp, c.tn) ** 2 + _share(c.fn, c.tp) ** 2))
-
-
-def _cost(ratio: float) -> Callable[[Counts], Floats]:
-    """Cost by example in units of one false positive, at the prevalence of these data."""
-    return lambda c: np.asarray((c.fp + ratio * c.fn) / (c.tp + c.fp + c.fn + c.tn))
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,11 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
         if predictions.task == "intervals" and "intervals" in metric.tasks:
             quantities += _of_intervals(metric, predictions)
             continue
-        if metric.lacks_parameter or metric.only_named or (metric.ordered and not _has_order(predictions)):
+        if (
+            metric.lacks_parameter
+            or metric.only_named
+            or (metric.ordered and not (predictions.labels.in_order and not predictions.outside))
+        ):
             continue
         if predictions.task not in metric.tasks or len(predictions.classes) < metric.least_classes:
             continue
@@ -175,11 +179,6 @@ def chosen(
     primary = parse(name, predictions.task, predictions.classes)
     others = [q for q in available(predictions) if predictions.task in definition(q).tasks]
     return tuple(dict.fromkeys((primary, *others, *in_gate)))
-
-
-def _has_order(predictions: Predictions) -> bool:
-    """Say whether the classes were put in an order, and every answer has its place in it."""
-    return predictions.labels.in_order and not predictions.outside
 
 
 def _require_order(name: str, predictions: Predictions) -> None:

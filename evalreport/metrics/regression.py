@@ -99,12 +99,8 @@ def _spread(state: Deviations, weights: Floats) -> tuple[Floats, Floats]:
     # A draw of whole clusters may leave a small part (a replicate's out-of-bag rows) without a row.
     means = (weights @ state.truth) / np.where(totals > 0, totals, 1)
     spread = absolute_deviations(state.ordered, weights, means)
-    return means, _unless_rounding(spread, totals, means)
-
-
-def _unless_rounding(spread: Floats, totals: Floats, means: Floats) -> Floats:
-    """Return sums of absolute deviations (b,), 0 where that is rounding."""
-    return np.where(spread > NEARLY_ALL * (spread + totals * np.abs(means)), spread, 0)
+    # A spread of rounding is 0.
+    return means, np.where(spread > NEARLY_ALL * (spread + totals * np.abs(means)), spread, 0)
 
 
 def _rae_derivative(state: Deviations, weights: Floats) -> Floats:

@@ -69,24 +69,18 @@ def _no(name: str, /, **found: object) -> Answer:
     return Message(f"survey.no.{name}", **found), Message(f"survey.remedy.{name}")
 
 
-def _labels(p: Predictions) -> Answer:
-    if not p.classes:
-        return _no("labels", task=p.task)
-    return _those_with(p, "y_pred", [m.name for m in p.models if m.y_pred is not None])
+def _of_classes(name: str, *columns: str) -> Callable[[Predictions], Answer]:
+    """Return the question which models give the first of some outputs of classes, or another of them."""
 
+    def ask(p: Predictions) -> Answer:
+        if not p.classes:
+            return _no(name, task=p.task)
+        if name == "scores" and p.y_true is not None and len(np.unique(p.y_true)) < 2:
+            return _no("one_class")
+        giving = [m.name for m in p.models if any(getattr(m, column) is not None for column in columns)]
+        return _those_with(p, columns[0], giving)
 
-def _ranking(p: Predictions) -> Answer:
-    if not p.classes:
-        return _no("scores", task=p.task)
-    if p.y_true is not None and len(np.unique(p.y_true)) < 2:
-        return _no("one_class")
-    return _those_with(p, "score", [m.name for m in p.models if m.score is not None or m.proba is not None])
-
-
-def _probability(p: Predictions) -> Answer:
-    if not p.classes:
-        return _no("probabilities", task=p.task)
-    return _those_with(p, "proba", [m.name for m in p.models if m.proba is not None])
+    return ask
 
 
 def _where(task: Task, name: str) -> Callable[[Predictions], Answer]:
@@ -130,10 +124,14 @@ def _five_by_two(p: Predictions) -> Answer:
     return _two_models(p, _yes("five_by_two")) if p.design == "5x2cv" else _no("five_by_two")
 
 
+def _number_of(p: Predictions, key: str) -> int:
+    return len(p.keys[key].categories or ())
+
+
 def _bias_variance(p: Predictions) -> Answer:
     if p.design != "bootstrap" or p.y_true is None:
         return _no("replicates")
-    return _yes("replicates", n=len(p.keys["replicate"].categories or ()))
+    return _yes("replicates", n=_number_of(p, "replicate"))
 
 
 def _error_estimates(p: Predictions) -> Answer:
@@ -150,21 +148,19 @@ def _has_training_rows(p: Predictions) -> bool:
 def _datasets(p: Predictions) -> Answer:
     if p.design != "datasets":
         return _no("datasets")
-    return _two_models(p, _yes("datasets", n=len(p.keys["dataset"].categories or ())))
+    return _two_models(p, _yes("datasets", n=_number_of(p, "dataset")))
 
 
 def _suite(p: Predictions) -> Answer:
     if p.design == "datasets":
         name = "suite_or_datasets" if p.tasks is None else "suite_and_datasets"
-        return _no(name, n=len(p.keys["dataset"].categories or ()))
+        return _no(name, n=_number_of(p, "dataset"))
     tasks = p.tasks
     return _no("suite") if tasks is None else _yes("suite", n=len(tasks.categories or ()))
 
 
 def _seeds(p: Predictions) -> Answer:
-    if p.design != "seeds":
-        return _no("seeds")
-    return _yes("seeds", n=len(p.keys["seed"].categories or ()))
+    return _yes("seeds", n=_number_of(p, "seed")) if p.design == "seeds" else _no("seeds")
 
 
 def _slices(p: Predictions) -> Answer:
@@ -220,9 +216,9 @@ def _yes(name: str, /, **found: object) -> Message:
 
 
 _ANALYSES: dict[str, Callable[[Predictions], Answer]] = {
-    "labels": _labels,
-    "ranking": _ranking,
-    "probabilities": _probability,
+    "labels": _of_classes("labels", "y_pred"),
+    "ranking": _of_classes("scores", "score", "proba"),
+    "probabilities": _of_classes("probabilities", "proba"),
     "regression": _where("regression", "numbers"),
     "outcomes": _where("outcome", "outcome"),
     "judged": _judged,

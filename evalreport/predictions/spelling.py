@@ -283,10 +283,6 @@ def _without_leading_zeros(text: str) -> str:
     return _equal_number(digits)
 
 
-def _composed(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
-
-
 def _spaced(text: str) -> str:
     return " ".join(text.split())
 
@@ -301,7 +297,7 @@ def _same_instant(text: str) -> str:
 
 
 _ALIKE = (
-    ("unicode", _composed),
+    ("unicode", lambda text: unicodedata.normalize("NFC", text)),
     ("spaces", _spaced),
     ("invisible", _seen),
     ("number", _equal_number),

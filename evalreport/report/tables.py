@@ -15,6 +15,7 @@ from evalreport.schema.finding_rules import about_text, findings_of
 from evalreport.schema.findings import FindingRecord
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.results import Results
+from evalreport.texts import Message
 from evalreport.texts.visible import shaped
 
 Cell = str | float | None
@@ -62,14 +63,11 @@ def tables(view: View) -> dict[str, bytes]:
         "metrics": (VALUE_COLUMNS, (_value(r) for r in results.metrics if r.slice is None)),
         "pairs": (PAIR_COLUMNS, pairs(view)),
         "slices": ((*VALUE_COLUMNS[:9], "slice_column", "slice_value", *VALUE_COLUMNS[9:]), _slices(results)),
-        "gates": (
-            GATE_COLUMNS,
-            ((g.gate, g.outcome, g.value, g.low, g.high, str(g.text)) for g in results.gates),
-        ),
+        "gates": (GATE_COLUMNS, (_cells(gate, GATE_COLUMNS) for gate in results.gates)),
         "curves": (CURVE_COLUMNS, _curves(results)),
         "net_benefit": (
             NET_BENEFIT_COLUMNS,
-            (tuple(getattr(r, name) for name in NET_BENEFIT_COLUMNS) for r in results.decision_curves),
+            (_cells(r, NET_BENEFIT_COLUMNS) for r in results.decision_curves),
         ),
         "deciles": (GRADE_COLUMNS, map(_grade, results.calibration_table)),
         "murphy": (MURPHY_COLUMNS, _murphy(results)),
@@ -115,21 +113,24 @@ def plain_number(value: float) -> str:
     return repr(float(value)).removesuffix(".0") if math.isfinite(value) else ""
 
 
+def _cells(record: object, columns: Sequence[str], **others: Cell | Message) -> tuple[Cell, ...]:
+    """Return the fields of a record by the names of the columns, but for the others; a sentence as text."""
+    cells = (others[name] if name in others else getattr(record, name) for name in columns)
+    return tuple(str(cell) if isinstance(cell, Message) else cell for cell in cells)
+
+
 def _value(record: MetricRecord) -> tuple[Cell, ...]:
     first = record.intervals[0] if record.intervals else None
     low, high = (None, None) if first is None else (first.low, first.high)
     method, level = (None, None) if first is None else (first.method, first.level)
     reason = record.reason or (None if first is None else first.reason)
-    return (
-        record.model, record.metric, record.average, record.label, record.value, low, high, method, record.n, level,
-        record.standard_error, None if reason is None else str(reason),
-    )  # fmt: skip
+    limits = {"low": low, "high": high, "interval_method": method, "level": level}
+    return _cells(record, VALUE_COLUMNS, **limits, reason=reason)
 
 
 def _grade(record: CalibrationTableRecord) -> tuple[Cell, ...]:
-    own = tuple(getattr(record, name) for name in GRADE_COLUMNS[:-2])
     where = (None, None) if record.slice is None else (record.slice.column, record.slice.value)
-    return (*own, *where)
+    return (*_cells(record, GRADE_COLUMNS[:-2]), *where)
 
 
 def _murphy(results: Results) -> Iterator[tuple[Cell, ...]]:
@@ -139,11 +140,7 @@ def _murphy(results: Results) -> Iterator[tuple[Cell, ...]]:
 
 
 def _finding(record: FindingRecord) -> tuple[Cell, ...]:
-    since = (record.since_run, record.since)
-    whose = (record.owner, record.due)
-    return (
-        record.code, about_text(record.about), *whose, record.severity, record.state, *since, str(record.text)
-    )  # fmt: skip
+    return _cells(record, FINDING_COLUMNS, finding=record.code, about=about_text(record.about))
 
 
 def _slices(results: Results) -> Iterator[tuple[Cell, ...]]:
@@ -170,11 +167,9 @@ def _pair(view: View, record: ComparisonRecord) -> tuple[Cell, ...]:
     assert record.b is not None
     decided = verdict_between(view, record.a, record.b) if key_of(record) == view.primary else None
     method = record.interval_method if decided is None else decided.method or record.interval_method
-    return (
-        record.a, record.b, record.metric, record.difference, record.low, record.high, method, record.test,
-        record.p_value, record.p_adjusted, None if decided is None else decided.verdict, record.average, record.label,
-        record.level, None if record.reason is None else str(record.reason),
-    )  # fmt: skip
+    return _cells(
+        record, PAIR_COLUMNS, interval_method=method, verdict=None if decided is None else decided.verdict
+    )
 
 
 def _curves(results: Results) -> Iterator[tuple[Cell, ...]]:

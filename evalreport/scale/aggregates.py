@@ -134,7 +134,9 @@ def counts_of(
     if frames:
         own = engine_of(next(iter(frames.values())))
         assert own is not None, "lazy_frames() has asked"
-        return count(_of_memory(frames), options, own), ()
+        return count(
+            [Source(f"<{name}>", name, lazy(frame)) for name, frame in sorted(frames.items())], options, own
+        ), ()
     if not isinstance(models, (str, Path, Sequence, Found)):
         raise UsageError(
             "aggregate takes files, or lazy frames of Dask or Spark: others are in memory already"
@@ -219,10 +221,6 @@ def lazy_frames(models: object) -> dict[str, Any]:
     """Return lazy frames of Dask or Spark by their models' names (one frame: by ``model``); empty: these are others."""
     frames = dict(models) if isinstance(models, Mapping) else {"model": models}
     return frames if frames and all(engine_of(frame) is not None for frame in frames.values()) else {}
-
-
-def _of_memory(frames: Mapping[str, object]) -> list[Source]:
-    return [Source(f"<{name}>", name, lazy(frame)) for name, frame in sorted(frames.items())]
 
 
 def _of_file(file: File, engine: Engine, *, is_truth: bool) -> Source:

@@ -114,13 +114,13 @@ class EvidenceRecord:
     run: int
     look: int
     unit: Literal["example", "cluster"]
-    n_new: int
-    value: float | None
-    n_since: int
-    value_since: float | None
+    n_new: int = 0
+    value: float | None = None
+    n_since: int = 0
+    value_since: float | None = None
     level: float
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     standard_error: float | None = None
     at_shares: tuple[float, ...] = ()
     accepted: tuple[int, ...] = ()

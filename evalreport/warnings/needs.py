@@ -23,12 +23,6 @@ Facts = Mapping[str, object]
 """What is known of a run, by name; None: it has no such thing."""
 
 
-def need(name: str, holds: Callable[..., bool]) -> None:
-    """Register a condition; a room registers those of its own."""
-    assert name not in NEEDS, f"{name} is a condition already"
-    NEEDS[name] = holds
-
-
 @cache
 def facts_of(function: Callable[..., object]) -> tuple[str, ...]:
     """Return the names of a function's parameters, which are the facts that it asks for."""
@@ -46,28 +40,12 @@ def met(name: str, facts: Facts) -> bool:
     return all(value is not None for value in values.values()) and NEEDS[name](**values)
 
 
-def _has_key(name: str) -> Callable[[Predictions], bool]:
-    return lambda predictions: name in predictions.keys
-
-
 def _design(*designs: str) -> Callable[[Predictions], bool]:
     return lambda predictions: predictions.design in designs
 
 
 def _task(*tasks: str) -> Callable[[Predictions], bool]:
     return lambda predictions: predictions.task in tasks
-
-
-def _losses(sample: Sample) -> bool:
-    return any(definition(quantity).losses for quantity in sample.quantities)
-
-
-def _relative(sample: Sample) -> bool:
-    return any(definition(quantity).infinite_at == "zero_truth" for quantity in sample.quantities)
-
-
-def _log_loss(sample: Sample) -> bool:
-    return any(definition(quantity).infinite_at == "zero_probability" for quantity in sample.quantities)
 
 
 def _areas(sample: Sample, model: ModelOutputs) -> bool:
@@ -85,10 +63,6 @@ def _agreement(family: object) -> bool:
 def _right_labels(sample: Sample) -> bool:
     metrics = map(definition, sample.quantities)
     return any(metric.scale.share_of_right and metric.needs == "labels" for metric in metrics)
-
-
-def _share_of_right(sample: Sample) -> bool:
-    return definition(sample.quantities[0]).scale.share_of_right
 
 
 def _groups(sample: Sample) -> bool:
@@ -124,7 +98,7 @@ NEEDS: dict[str, Callable[..., bool]] = {
     "datasets": _design("datasets"),
     "clusters": lambda options: options.cluster is not None,
     "weights": lambda options: options.weight is not None,
-    "time": _has_key("time"),
+    "time": lambda predictions: "time" in predictions.keys,
     "order": lambda options: options.order is not None,
     "neighbours": lambda options: options.order is None and options.cluster is None,
     "tasks": lambda predictions: predictions.tasks is not None,
@@ -138,12 +112,16 @@ NEEDS: dict[str, Callable[..., bool]] = {
     "no_positive": lambda options: options.positive is None,
     "left_out": lambda options: options.missing == "drop",
     "taken_as_wrong": lambda options: options.missing == "wrong",
-    "losses": _losses,
-    "relative_errors": _relative,
-    "log_loss": _log_loss,
+    "losses": lambda sample: any(definition(quantity).losses for quantity in sample.quantities),
+    "relative_errors": lambda sample: any(
+        definition(quantity).infinite_at == "zero_truth" for quantity in sample.quantities
+    ),
+    "log_loss": lambda sample: any(
+        definition(quantity).infinite_at == "zero_probability" for quantity in sample.quantities
+    ),
     "area": _areas,
     "right_or_wrong": _agreement,
-    "share_of_right": _share_of_right,
+    "share_of_right": lambda sample: definition(sample.quantities[0]).scale.share_of_right,
     "right_labels": _right_labels,
     "examples_alone": lambda sample: sample.units.plain,
     "criteria": lambda options: options.criteria is not None,

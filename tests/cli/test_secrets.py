@@ -259,4 +259,4 @@ def test_few_commands_print_by_themselves(request: pytest.FixtureRequest) -> Non
         for path in package.rglob("*.py")
         if "click.echo(" in path.read_text(encoding="utf-8")
     }
-    assert printing == {"cli/__init__.py", "cli/preparation.py", "audit/commands.py", "reviews/commands.py"}
+    assert printing == {"cli/__init__.py", "cli/preparation.py", "history/commands.py", "reviews/commands.py"}

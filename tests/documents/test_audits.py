@@ -6,8 +6,9 @@ import re
 import shlex
 from pathlib import Path
 
-from evalreport.audit.commands import audit_command, history_command
+from evalreport.audit.commands import audit_command
 from evalreport.cli import main
+from evalreport.history.commands import history_command
 from evalreport.options import KEYS
 from tests.samples.audits import share, write
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.audit.commands import audit_command, history_command
+from evalreport.audit.commands import audit_command
+from evalreport.history.commands import history_command
 from evalreport.reviews.commands import comment_command
 
 yaml = pytest.importorskip("yaml")

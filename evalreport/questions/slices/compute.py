@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -333,7 +333,17 @@ def slice_records(
                 sides += sides_of(group, samples, primary, predictions, options)
             done += 1
             progress(done / total)
-        of_groups += _shares_of(division, shares)
+        of_groups += [
+            Shares(
+                model,
+                quantity.metric,
+                division.column,
+                tuple(name for name, _, _ in own),
+                np.array([x for _, x, _ in own]),
+                np.array([n for _, _, n in own]),
+            )
+            for (model, quantity), own in shares.items()
+        ]
     sides = large_enough(sides, options)
     disparities = disparity_records(sides, options)
     blocked = any(warning.level == "blocker" for warning in predictions.warnings)
@@ -389,18 +399,6 @@ def _keep_shares(
 def spread_of(quantity: Quantity) -> bool:
     """Say whether the spread of a metric between groups is described."""
     return definition(quantity).display.between_groups
-
-
-def _shares_of(
-    division: Division, shares: Mapping[tuple[str, Quantity], Sequence[tuple[str, float, float]]]
-) -> list[Shares]:
-    return [
-        Shares(
-            model, quantity.metric, division.column, tuple(name for name, _, _ in own),
-            np.array([x for _, x, _ in own]), np.array([n for _, _, n in own]),
-        )
-        for (model, quantity), own in shares.items()
-    ]  # fmt: skip
 
 
 def _metric_records(
