@@ -83,10 +83,12 @@ def warned(now: Present, _past: Past) -> Results:
     changed = [row for row in alarms if row.question not in ("worse", "slice")]
 
     cautions = []
-    for code, rows in zip(ALARMS, (worse, fallen, changed), strict=True):
-        if rows:
-            about = tuple(dict.fromkeys(row.about for row in rows if row.about))
-            cautions.append(warning(code, about=about, said=_first_alarms(rows)))
+    if worse:
+        cautions.append(warning("worse_than_accepted", about=_about(worse), said=_first_alarms(worse)))
+    if fallen:
+        cautions.append(warning("slice_fell", about=_about(fallen), said=_first_alarms(fallen)))
+    if changed:
+        cautions.append(warning("data_changed", about=_about(changed), said=_first_alarms(changed)))
     # First, because a terminal shows only the first few.
     return with_warnings(now.results, cautions, looked=ALARMS if now.results.audit else ())
 
@@ -98,6 +100,10 @@ QUESTIONS: tuple[Callable[[Present, Past], Results], ...] = (
     data_changed,
     warned,
 )
+
+
+def _about(rows: Sequence[AuditRecord]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row.about for row in rows if row.about))
 
 
 def _first_alarms(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:

@@ -90,12 +90,25 @@ def parts(curve: Curve, *, logarithmic: bool) -> Parts:
 
 
 def brier_score(forecast: Floats, mean: Floats) -> Floats:
-    """Return the mean of (f - y)^2 where a share of y is 1, element by element."""
+    """Return the mean of (f - y)^2 where a share of y is 1, element by element.
+
+    Parameters
+    ----------
+    forecast, mean
+        (n,) forecasts f and shares of y that are 1, both in [0, 1].
+    """
     return np.asarray(mean * (1 - forecast) ** 2 + (1 - mean) * forecast**2)
 
 
 def log_score(forecast: Floats, mean: Floats) -> Floats:
-    """Return the mean of -log of the probability of what happened, with 0 log 0 = 0, element by element."""
+    """Return the mean of -log of the probability of what happened, with 0 log 0 = 0, element by element.
+
+    Parameters
+    ----------
+    forecast, mean
+        (n,) forecasts and shares of events, both in [0, 1]; natural logarithms, infinite where an impossible event
+        happened.
+    """
     return np.asarray(-special.xlogy(mean, forecast) - special.xlog1py(1 - mean, -forecast))
 
 

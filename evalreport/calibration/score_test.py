@@ -99,6 +99,7 @@ class _Scores:
 
     @classmethod
     def of(cls, risks: Risks) -> _Scores:
+        """Return the columns of n probabilities, and the information of level, spread and shape."""
         w, x, v = risks.w, risks.logit, risks.p * (1 - risks.p)
         wv, wwv = risks.w * v, risks.w**2 * v
         total = float(wv.sum())
@@ -137,6 +138,7 @@ class _Scores:
         return 2 if self.spread else 1
 
     def tested(self, u0: float, u1: float, u2: float) -> ScoreTest:
+        """Return the test by chi-squares, from the sums of y - p times each column."""
         line, shape = (float(s[0]) for s in self.statistics(*(np.array([u]) for u in (u0, u1, u2))))
         p_line, p_shape = chi2_tail(line, self.df), chi2_tail(shape, 1) if self.shape else 1.0
         return ScoreTest(

@@ -19,7 +19,7 @@ BINS, LEAST = 10, 20
 
 
 def bins_by_rank(p: Floats) -> npt.NDArray[np.uint8]:
-    """Return the bin 0 to 9 of each probability by its rank, tied ones together: deciles of risk.
+    """Return the bin 0 to 9 of each probability p (n,) by its rank, tied ones together: deciles of risk.
 
     Examples
     --------
@@ -89,7 +89,13 @@ class Binned:
 
 
 def binned(p: Floats, y: Floats) -> Binned | None:
-    """Put examples into bins of about equal size; None for fewer than 20, or where no bin holds two."""
+    """Put examples into bins of about equal size; None for fewer than 20, or where no bin holds two.
+
+    Parameters
+    ----------
+    p, y
+        (n,) probabilities and outcomes, 0 or 1.
+    """
     n = len(p)
     if n < LEAST:
         return None

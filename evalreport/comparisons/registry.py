@@ -221,8 +221,10 @@ class Pair:
 
     @property
     def ranked(self) -> Ranked | None:
-        """All models on the same blocks; None where they cannot be ranked."""
-        return self.ranking()
+        """All models on the same blocks; None where they cannot be ranked, or one of these two lacks a value."""
+        ranked = self.ranking()
+        both = ranked is not None and {self.a.model, self.b.model} <= set(ranked.models)
+        return ranked if both else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ EXAMPLES_A_CELL = 8
 
 
 def few_a_cell(counts: Array) -> bool:
-    """Say whether cells are so small that their examples are drawn one by one; the same for rows and counts."""
+    """Say whether cells (c,) of so many examples are small enough to draw one by one; the same for rows and counts."""
     return bool(counts.sum() <= EXAMPLES_A_CELL * len(counts))
 
 
@@ -236,6 +236,11 @@ def without_rounding(part: Array, whole: Array | float) -> Array:
     """Set values that are a tiny share of the whole to 0; their derivative by the complex step stays.
 
     Else 0/0 would have a value: that of what rounding left of both.
+
+    Parameters
+    ----------
+    part, whole
+        Arrays that broadcast, in the same unit; ``part`` may be complex.
     """
     residue = np.abs(part.real) < ROUNDING * np.asarray(whole).real
     return np.where(residue, part - part.real, part) if residue.any() else part
@@ -383,6 +388,7 @@ def kish(weights: Floats, times: Floats | float = 1.0) -> float:
 def effective_clusters(sizes: Floats) -> float:
     """Return the effective number of clusters G* where the examples of one are wholly alike (rho = 1).
 
+    ``sizes`` (G,) are the numbers of examples n_g, or their sums of weights, in any unit.
     G* = G / (1 + mean((gamma - mean gamma)^2) / (mean gamma)^2) with gamma_g = n_g^2: Kish's number for n_g^2.
 
     References

@@ -130,25 +130,6 @@ def exp(x: Array) -> Floats:
         return np.asarray(np.exp(x))
 
 
-WRITTEN = 1e15
-"""Probabilities of up to 15 decimals have that many decimals in their complement, too."""
-
-
-def complement(p: Floats) -> Floats:
-    """Return 1 - p of probabilities (n,), as it would be written: that of 0.9 is 0.1, not 0.09999999999999998.
-
-    So a threshold of 0.1 cuts alike whichever class's probability a file gives. A p of more than 15 decimals is
-    subtracted as it is.
-
-    Examples
-    --------
-    >>> complement(np.array([0.9, 0.43, 1 - 2**-53])).tolist()
-    [0.1, 0.57, 1.1102230246251565e-16]
-    """
-    whole = np.rint(p * WRITTEN)
-    return np.where(whole / WRITTEN == p, (WRITTEN - whole) / WRITTEN, 1.0 - p)
-
-
 ROUNDING = 1e-12
 """Sums of the same numbers in another order agree within this share of them."""
 

@@ -44,6 +44,7 @@ def upper_tail(values: Floats) -> float:
     """Return L-kurtosis plus a third of L-skewness, the lowest values cut where the highest one has its mirror image.
 
     The mirror is the median: however far values reach downwards, they weigh no more than the same distance upwards.
+    ``values`` are (n,), in any unit.
     """
     largest = float(np.abs(values).max())
     if not 0 < largest < np.inf:

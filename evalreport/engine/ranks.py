@@ -97,7 +97,13 @@ class Order:
 
 
 def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
-    """Sort scores once and group their ties; equal ones are in the order of their rows."""
+    """Sort scores once and group their ties; equal ones are in the order of their rows.
+
+    Parameters
+    ----------
+    score, positive
+        (n,) scores, without nan, and whether the example is of the positive class.
+    """
     rows = np.argsort(-score, kind="stable")
     ranked = score[rows]
     starts = np.flatnonzero(np.concatenate([[len(score) > 0], ranked[1:] != ranked[:-1]]))
@@ -136,7 +142,7 @@ class RankedWeights:
 
 
 def total(weights: Array, values: Array) -> Array:
-    """Return the sum (...) of weights times values over groups (g, ...)."""
+    """Return the sum (...) of weights times values, both (g, ...), over g groups."""
     return np.asarray(np.einsum("g...,g...->...", weights, values))
 
 
@@ -168,7 +174,8 @@ def steepest_slopes(
 ) -> tuple[float, float] | None:
     """Return the largest size of a metric's derivative by a positive and by a negative example at any score.
 
-    None where fewer than five examples share a score, on average.
+    None where fewer than five examples share a score, on average. ``derivative`` maps the weights (g,) of positives and
+    of negatives in each group of ties to their slopes (g,) each.
     """
     positives, negatives = weights.positives, weights.negatives
     if positives.sum() + negatives.sum() < LEAST_SHARING * len(positives):
@@ -495,6 +502,13 @@ def standardised(ranks: Floats, times: Floats, positive: float) -> float:
     """Return z of the positive rank sum: under the null each rank (which occurs so often) is positive with chance 1/2.
 
     The variance sum r^2 / 4 holds the corrections for ties and for Pratt's zeros: it is taken over the ranks in use.
+
+    Parameters
+    ----------
+    ranks, times
+        (r,) distinct ranks and how many differences have each.
+    positive
+        The sum of the ranks of positive differences.
     """
     return (positive - float((times * ranks).sum()) / 2) / math.sqrt(float((times * ranks**2).sum()) / 4)
 
@@ -522,7 +536,7 @@ class Sorted:
 
 
 def ascending(values: Floats) -> Sorted:
-    """Sort values once."""
+    """Sort values (n,) once."""
     rows = np.argsort(values, kind="stable")
     return Sorted(values[rows], rows)
 

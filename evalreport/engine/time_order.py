@@ -56,6 +56,13 @@ def cosine_sums(derivative: Floats) -> Floats:
 def truncated_variance(derivative: Floats, lags: int) -> float:
     """Return the variance by autocovariances of equal weight up to a lag, which can be negative.
 
+    Parameters
+    ----------
+    derivative
+        (n,) derivative of the value by each example's weight, in order of time.
+    lags
+        The largest lag, in examples; below n.
+
     References
     ----------
     Diebold and Mariano (1995), J Bus Econ Stat 13:253.

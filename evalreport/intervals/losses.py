@@ -143,7 +143,7 @@ def hall_tail(estimate: Estimate, level: float) -> Bounds:
         return Bounds(estimate.value, estimate.value, NO_SPREAD)
     squares = evidence.squares / scale
     mean, factor = float(squares.mean()), tail_factor(squares)
-    low, high = _limits_of_mean(squares, level, heavy=True)
+    low, high = limits_of_mean(squares, level, heavy=True)
     low, high = max(low, 0.0), high * factor
     if evidence.spread is None:
         ends = [from_squares(limit * scale) for limit in (low, high)]
@@ -184,7 +184,7 @@ def tail_factor(squares: Floats) -> float:
     return max(1.0, with_tail / float(squares.mean()))
 
 
-def _limits_of_mean(values: Floats, level: float, *, heavy: bool) -> tuple[float, float]:
+def limits_of_mean(values: Floats, level: float, *, heavy: bool) -> tuple[float, float]:
     """Return Hall's limits of a mean, with t of n - 1 degrees of freedom, where tails are heavy by the kurtosis."""
     n, mean = len(values), float(values.mean())
     largest, squares, cubes, fourths = powers(values - mean, np.broadcast_to(1.0, n))
@@ -202,7 +202,7 @@ def _limits_of_ratio(
     """Return limits of the ratio of two means; no upper one where the lower limit of the lower mean is not above 0."""
     spread = spread / float(spread.max())
     mean = float(spread.mean())
-    low, high = _limits_of_mean(spread, level, heavy=False)
+    low, high = limits_of_mean(spread, level, heavy=False)
     first, second = _logarithms(of_mean), _logarithms((mean, low, high))
     away, far = squares - of_mean[0], spread - mean
     variance = float((away**2).sum()) * float((far**2).sum())

@@ -9,7 +9,6 @@ from typing import NoReturn
 import numpy as np
 
 from evalreport.engine.blocks import Places, looked_up
-from evalreport.engine.distributions import complement
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.parsing import Parsed
@@ -18,6 +17,7 @@ from evalreport.loading.rows import Rows, fault, first_of, origin_of
 from evalreport.loading.task import FoundTask
 from evalreport.options import Options
 from evalreport.predictions.arrays import Codes, Floats, Mask, Values
+from evalreport.predictions.spelling import complement
 from evalreport.predictions.table import ModelOutputs, Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
@@ -82,6 +82,7 @@ class _Chosen:
 
     @property
     def present(self) -> Mask | None:
+        """Which of the n examples the model answers; None: all of them."""
         mask = self.index >= 0
         return None if mask.all() else mask
 

@@ -125,7 +125,15 @@ def recall_at_fpr(state: Scored, weights: Floats, *, at: float) -> Floats:
 
 
 def hits_at(tp: Floats, fp: Floats, flagged: float) -> float:
-    """Return the positives among the first ``flagged`` examples; those tied there count by their share."""
+    """Return the positives among the first ``flagged`` examples; those tied there count by their share.
+
+    Parameters
+    ----------
+    tp, fp
+        (g + 1,) positives and negatives above each of g distinct scores, from 0.
+    flagged
+        A number of examples, whole or not.
+    """
     total = tp + fp
     if flagged >= total[-1]:
         return float(tp[-1])

@@ -35,7 +35,7 @@ def forecast(view: ModelView) -> tuple[Floats, Floats]:
 
 
 def bin_of(p: Floats) -> Indices:
-    """Return the bin of each probability: ten bins [a, b) of equal width, the last one closed.
+    """Return the bin 0 to 9 of each probability p (n,): ten bins [a, b) of equal width, the last one closed.
 
     Examples
     --------

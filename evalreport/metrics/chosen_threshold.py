@@ -77,7 +77,10 @@ def all_rechosen(blocks: Sequence[Rechosen]) -> Rechosen:
 
 
 def best_index(values: Floats, *, greater_is_better: bool) -> tuple[int, int]:
-    """Return the index of the highest threshold with the best value, and how many thresholds are as good."""
+    """Return the index of the highest threshold with the best value, and how many thresholds are as good.
+
+    ``values`` (g,) are those at the thresholds, the highest first; they are equal within 1e-12 of the largest.
+    """
     signed = values if greater_is_better else -values
     best = signed.max()
     equal = np.flatnonzero(signed >= best - 1e-12 * float(np.abs(signed).max()))

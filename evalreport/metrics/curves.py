@@ -338,7 +338,15 @@ def corp(fit: isotonic.Curve) -> Points:
 
 
 def right_at_coverage(kept: Floats, right: Floats, coverage: Floats) -> Floats:
-    """Return the weight right among the most confident share of the examples; ties count by their share."""
+    """Return the weight right among the most confident share of the examples; ties count by their share.
+
+    Parameters
+    ----------
+    kept, right
+        (g,) weight of the examples, and of the right ones, down to each distinct confidence, the highest first.
+    coverage
+        (m,) shares in [0, 1].
+    """
     return np.asarray(
         np.interp(coverage * kept[-1], np.concatenate([[0.0], kept]), np.concatenate([[0.0], right]))
     )

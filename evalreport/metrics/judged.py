@@ -142,6 +142,11 @@ MADE_UP = np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 def with_made_up(judge: Floats, gold: Floats) -> StudentError:
     """Return the estimate and its error after half a made-up row of each kind, by t with n - 1 degrees of freedom.
 
+    Parameters
+    ----------
+    judge, gold
+        (N,) outcomes 0 or 1 by the judge, and by people: nan where none of the n people's is there.
+
     Examples
     --------
     Of ten answers that people called right, and the judge half of them, the limits lie about less than 1:

@@ -371,7 +371,10 @@ def ranking_summaries(counts: ThresholdCounts) -> tuple[CurveSummaryRecord, ...]
 
 
 def partial_area(x: Floats, y: Floats, limit: float) -> float:
-    """Return the area under a polygon from x = 0 to ``limit``; straight lines join the points."""
+    """Return the area under a polygon from x = 0 to ``limit``; straight lines join the points.
+
+    ``x`` (g,) rises from 0 and reaches ``limit``; ``y`` (g,) are the heights.
+    """
     inside = int(np.searchsorted(x, limit, side="right"))
     end = float(np.interp(limit, x, y))
     xs, ys = np.concatenate([x[:inside], [limit]]), np.concatenate([y[:inside], [end]])

@@ -152,6 +152,12 @@ def chosen(
         (``calibration_slope[class=3]``).
     default
         The primary metric where none is named; None: the usual one of the task.
+
+    Raises
+    ------
+    UsageError
+        A metric that is unknown or of another task, that needs an order which the classes lack, or a criterion of
+        training rows that is named first.
     """
     in_gate = [q for q in _only_in_gates(in_gates, predictions) if predictions.task in definition(q).tasks]
     for name in names:

@@ -147,7 +147,7 @@ def _one_by_one(corners: Indices, found: Floats, wrong: Floats) -> Indices:
 
 
 def counts_at(found: Floats, wrong: Floats) -> Counts:
-    """Return TP, FP, FN, TN from running weights whose last entry along the first axis is everything."""
+    """Return TP, FP, FN, TN from running weights (g, ...) whose last entry along the first axis is everything."""
     return Counts(found, wrong, found[-1] - found, wrong[-1] - wrong)
 
 
@@ -202,7 +202,7 @@ def visible_points(x: Floats, y: Floats, most: int) -> Indices:
     """Return the indices of at most ``most`` points whose polyline looks like the whole.
 
     Corners are kept and points on straight runs dropped; if too many are left, points are spread evenly along
-    the way from the first to the last. Axes may have any scale.
+    the way from the first to the last. Axes may have any scale; ``x`` and ``y`` are (n,).
     """
     if len(x) > MOST_EXAMINED:
         # Hundreds of thousands of points lie closer together than can be seen, except where they begin and end.

@@ -8,9 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from evalreport.engine.distributions import Array, complement, in_parts
+from evalreport.engine.distributions import Array, in_parts
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.spelling import complement
 from evalreport.predictions.table import ModelOutputs, Predictions
 
 

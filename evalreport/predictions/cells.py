@@ -166,7 +166,7 @@ def as_numbers(array: pa.Array, words: Mapping[str, float] = NO_WORDS) -> pa.Arr
         array = array.dictionary_decode()
     kind = array.type
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-        return _null_where_nan(array.cast(pa.float64(), safe=False))
+        return _null_where_nan(as_written(array).cast(pa.float64(), safe=False))
     if pa.types.is_boolean(kind) or pa.types.is_null(kind):
         return array.cast(pa.float64())
     text = array.cast(pa.string())
@@ -175,6 +175,22 @@ def as_numbers(array: pa.Array, words: Mapping[str, float] = NO_WORDS) -> pa.Arr
         return _null_where_nan(text.cast(pa.float64()))
     except pa.ArrowInvalid:
         return _numbers_among(text, words)
+
+
+def as_written(array: pa.Array) -> pa.Array:
+    """Return numbers of single precision as the doubles that their shortest texts are; others as they are.
+
+    So 0.7 is 0.7 in every format: as a text file spells it, and not 0.699999988079071 beside a threshold of 0.7.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_written(pa.array([0.7, 3.0], pa.float32())).to_pylist()
+    [0.7, 3.0]
+    """
+    import pyarrow as pa
+
+    return array.cast(pa.string()).cast(pa.float64()) if pa.types.is_float32(array.type) else array
 
 
 def _null_where(gone: pa.Array, array: pa.Array) -> pa.Array:
@@ -303,7 +319,7 @@ def _floats_as_text(array: pa.Array) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    array = array.cast(pa.float64())
+    array = as_written(array).cast(pa.float64())
     text = array.cast(pa.string())
     try:
         whole_text = array.cast(pa.int64()).cast(pa.string())

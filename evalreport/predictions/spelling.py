@@ -8,6 +8,10 @@ from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
+import numpy as np
+
+from evalreport.predictions.arrays import Floats
+
 BLANKS = " \t"  # str.strip() would also take control characters, which float() refuses
 
 
@@ -317,3 +321,22 @@ def parse_labels(texts: Collection[str]) -> frozenset[str]:
     import csv
 
     return frozenset(label for row in csv.reader(texts, skipinitialspace=True) for label in row if label)
+
+
+WRITTEN = 1e15
+"""Probabilities of up to 15 decimals have that many decimals in their complement, too."""
+
+
+def complement(p: Floats) -> Floats:
+    """Return 1 - p of probabilities (n,), as it would be written: that of 0.9 is 0.1, not 0.09999999999999998.
+
+    So a threshold of 0.1 cuts alike whichever class's probability a file gives. A p of more than 15 decimals is
+    subtracted as it is.
+
+    Examples
+    --------
+    >>> complement(np.array([0.9, 0.43, 1 - 2**-53])).tolist()
+    [0.1, 0.57, 1.1102230246251565e-16]
+    """
+    whole = np.rint(p * WRITTEN)
+    return np.where(whole / WRITTEN == p, (WRITTEN - whole) / WRITTEN, 1.0 - p)

@@ -94,6 +94,6 @@ def difference_heading(board: leaderboard.Leaderboard) -> str:
     """Name what the differences are taken from: the best model or the baseline."""
     if board.reference is None:
         return ""
-    if board.rows[0].word:
+    if board.has_words:
         return say("leaderboard.versus_baseline")
     return say("leaderboard.versus", model=board.reference.name)

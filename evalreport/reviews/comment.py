@@ -281,7 +281,7 @@ class _Staying(urllib.request.HTTPRedirectHandler):
     """Follow no redirect, because the token is for one host only."""
 
     def redirect_request(self, *_: object) -> None:
-        return None
+        """Return no request, so that the redirect is an error."""
 
 
 def _find(review: Review, marker: str, until: float) -> int | None:

@@ -453,7 +453,7 @@ def by_factors(value: Value, degrees: Freedom | None) -> StudentError | None:
 
 
 def within(derivative: Floats, counts: Floats, strata: Array) -> Floats:
-    """Centre derivatives (u,) within strata: where class counts are fixed, differences of classes do not vary."""
+    """Centre derivatives (u,) within strata (u,): where class counts are fixed, differences of classes do not vary."""
     totals = np.bincount(strata, weights=counts)
     means = np.bincount(strata, weights=counts * derivative) / np.where(totals > 0, totals, 1)
     return np.asarray(derivative - means[strata], dtype=np.float64)

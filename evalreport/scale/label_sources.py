@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engine.distributions import WRITTEN
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.roles import MOST_CLASSES, Roles, about_truth, require_usable, understand
 from evalreport.loading.task import MOST_SPELLINGS, MOST_WHOLE_CLASSES
@@ -22,6 +21,7 @@ from evalreport.predictions.spelling import (
     DOUBTFUL_WORDS,
     IGNORED,
     MISSING_WORDS,
+    WRITTEN,
     are_ignored,
     is_number,
     is_whole,
@@ -167,21 +167,27 @@ class Graded:
         return column
 
 
-def graded(one: OpenedSource, classes: Sequence[str], positive: str) -> Graded | None:
-    """Return what ranks the examples of a source of two classes; None: it gives nothing that does."""
+def _doubles(one: OpenedSource, header: str) -> nw.Expr:
+    """Return a column as doubles; of single precision by its text, as ``predictions.cells.as_written`` does."""
     import narwhals as nw
 
+    column = nw.col(header)
+    return (column.cast(nw.String) if one.schema[header] == nw.Float32 else column).cast(nw.Float64)
+
+
+def graded(one: OpenedSource, classes: Sequence[str], positive: str) -> Graded | None:
+    """Return what ranks the examples of a source of two classes; None: it gives nothing that does."""
     roles = one.roles
     header = roles.columns.get("score")
-    score = None if header is None else nw.col(header).cast(nw.Float64)
+    score = None if header is None else _doubles(one, header)
     known = {one_spelling([*classes, label])[label]: own for label, own in roles.probabilities.items()}
     own = known.get(positive, roles.one_probability)
     other = next((h for label, h in known.items() if label in classes and label != positive), None)
     probability = None
     if own is not None:
-        probability = nw.col(own).cast(nw.Float64)
+        probability = _doubles(one, own)
     elif other is not None:
-        probability = _complement(nw.col(other).cast(nw.Float64))
+        probability = _complement(_doubles(one, other))
     if score is None and probability is None:
         return None
     used = (header, own, other if known.get(positive) is not None or own is None else None)
@@ -189,7 +195,7 @@ def graded(one: OpenedSource, classes: Sequence[str], positive: str) -> Graded |
 
 
 def _complement(p: nw.Expr) -> nw.Expr:
-    """Return 1 - p as it would be written, as ``engine.distributions.complement`` does."""
+    """Return 1 - p as it would be written, as ``predictions.spelling.complement`` does."""
     import narwhals as nw
 
     whole = (p * WRITTEN).round(0)

@@ -34,9 +34,12 @@ class Limited(Protocol):
     """Whatever has two limits."""
 
     @property
-    def low(self) -> float | None: ...  # noqa: D102
+    def low(self) -> float | None:
+        """The lower limit, in the value's unit; None: there is none."""
+
     @property
-    def high(self) -> float | None: ...  # noqa: D102
+    def high(self) -> float | None:
+        """The upper limit, in the value's unit; None: there is none."""
 
 
 def limit_fields(limits: Limited | None, prefix: str = "") -> JsonObject:

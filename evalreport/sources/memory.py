@@ -66,8 +66,9 @@ class _Part:
 
     @property
     def has_id(self) -> bool:
+        """Whether a column names the rows, or they are counts, which need no ids."""
         named = map(usual_case, self.columns)
-        return not ID_NAMES.isdisjoint(named) or are_counts(self.columns)  # counts need none
+        return not ID_NAMES.isdisjoint(named) or are_counts(self.columns)
 
 
 def memory_sources(

@@ -217,18 +217,22 @@ class _Reader(HTMLParser):
         self._in_title = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Collect a tag as it is written."""
         self._in_title = tag == "title" and not self.title
         self.parts.append(self.get_starttag_text() or f"<{tag} {len(attrs)}>")
 
     def handle_endtag(self, tag: str) -> None:
+        """Collect the end of an element."""
         self._in_title = False
         self.parts.append(f"</{tag}>")
 
     def handle_data(self, data: str) -> None:
+        """Collect a text, its blanks as one; the first title apart, too."""
         if self._in_title:
             self.title += data
         if data.strip():
             self.parts.append(" ".join(data.split()))
 
     def handle_comment(self, data: str) -> None:
+        """Collect a comment, which a page's readers do not see."""
         self.parts.append(f"<!--{data}-->")

@@ -34,7 +34,7 @@ from n = 100 on, squares of normal errors in none of ten. Of 30 squares no share
 OF_ONE_PROBABILITY = 0.5
 """Losses of probabilities are nearly 0 on most examples: a few carry much of them where intervals hold, too."""
 
-MOST_IDS = 5
+MOST_IDS = MOST_MODELS = 5
 
 
 Largest = tuple[Indices, float, bool]
@@ -324,11 +324,11 @@ def _sample_size(n: int, rarest: int | None) -> Message:
     return Message("short.examples", n=n) if rarest is None else Message("short.rarest_class", n=rarest)
 
 
-def _tails(found: Sequence[tuple[Quantity, Shortfall, str]]) -> dict[str, tuple[object, ...]]:
+def _tails(found: Sequence[tuple[Quantity, Shortfall, str]]) -> dict[str, object]:
     """Return whose scores have heavy tails, of which metrics, and what was held of such scores."""
     measured = [(quantity, row) for quantity, row, _ in found]
     return {
-        "models": tuple(dict.fromkeys(model for *_, model in found)),
+        "models": shortened(list(dict.fromkeys(model for *_, model in found)), MOST_MODELS),
         "metrics": tuple(dict.fromkeys(phrase_of(quantity) for quantity, _ in measured)),
         "held": _by_metric(measured),
     }

@@ -83,6 +83,7 @@ STUDIES: Mapping[str, Table] = {
     "score-tails": Table(
         "score_tails", "score-tails.csv", ("kind", "metric", "shape", "area", "prevalence", "n"), 2000, 91457
     ),
+    "few-losses": Table("few_losses", "few-losses.csv", ("errors", "n", "interval"), 3000, 31907),
     "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 1000, 71204),
 }  # fmt: skip
 

@@ -60,6 +60,7 @@ class Limit:
 
 OF_ERRORS = (
     "a few errors carry the sum, and so few examples do not tell heavy tails from luck; nothing measured held"
+    " ([known limits](coverage.md#known-limits))"
 )
 FEW_ERRORS = Limit(OF_ERRORS, "short_interval")
 FEW_ERRORS_OF_BOTH = Limit(OF_ERRORS, "short_difference_interval")

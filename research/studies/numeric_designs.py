@@ -235,6 +235,15 @@ def _skewed_errors(generator: np.random.Generator, n: int) -> Floats:
     return np.asarray(_SCALE * (np.exp(generator.normal(size=n)) - np.exp(0.5)))
 
 
+ERRORS: Mapping[str, Callable[[np.random.Generator, int], Floats]] = {
+    "normal errors": _normal_errors,
+    "log-normal losses": _errors_of_log_normal_size,
+    "t3 errors": _t3_errors,
+    "skewed errors": _skewed_errors,
+}
+"""How errors with the standard deviation ``NOISE`` are drawn, by the name of the design."""
+
+
 def _mean_absolute(law: stats.rv_continuous) -> float:
     """Return the mean of |x| by quadrature."""
     return sum(

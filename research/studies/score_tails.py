@@ -119,7 +119,7 @@ def calibrated(population: Population) -> Law:
 
     def scores(normal: Floats, positive: Mask, _: np.random.Generator) -> Floats:
         high, low = (np.interp(normal, DEVIATES, values) for values in of_class)
-        return np.where(positive, high, low)
+        return np.asarray(np.where(positive, high, low))
 
     return Law(scores, laws[0].sf(grid), laws[1].sf(grid))
 

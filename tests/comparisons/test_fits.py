@@ -179,3 +179,19 @@ def test_the_effect_of_the_sign_test_is_the_share_above_one_half() -> None:
     assert (found.statistic, found.effect) == (6, "cohen_g")
     assert found.effect_size == pytest.approx(6 / 7 - 1 / 2)
     assert found.p_value == pytest.approx(16 / 128)
+
+
+def test_a_model_without_a_value_is_ranked_with_no_other() -> None:
+    """Precision of a model that never says positive is 0/0: its pairs have no Nemenyi test, those of the others do."""
+    rng = np.random.default_rng(1)
+    truth, fold = np.arange(60) % 2, np.arange(60) % 5
+    models = {
+        m: {"y_true": truth, "y_pred": np.where(rng.random(60) < 0.7, truth, 1 - truth), "fold": fold}
+        for m in "abc"
+    }
+    models["d"] = {"y_true": truth, "y_pred": np.zeros(60, dtype=int), "fold": fold}
+    results = evalreport.evaluate(
+        models, positive="1", metrics=("npv", "precision"), tests=("nemenyi",), resamples=20
+    )
+    tested = [r for r in results.comparisons if r.test == "nemenyi" and r.metric == "precision"]
+    assert {(r.a, r.b) for r in tested if r.p_value is not None} == {("a", "b"), ("a", "c"), ("b", "c")}

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from evalreport.loading.load import load
+from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs, Predictions
 
 Loaded = Callable[..., Predictions]
@@ -177,3 +179,24 @@ def test_a_threshold_cuts_alike_whichever_class_a_probability_is_given_of(
         assert model.proba is not None
         assert model.y_pred.tolist() == labels, threshold
         assert model.proba.tolist() == [[0.9, 0.1], [0.8, 0.2], [0.57, 0.43], [0.43, 0.57]]
+
+
+def test_single_precision_is_read_as_a_text_file_spells_it(tmp_path: Path) -> None:
+    """0.7 is at a threshold of 0.7, and the true values are those of the other model's text file."""
+    p = np.array([0.7, 0.2, 0.7, 0.6])
+    frame = pd.DataFrame({"id": list("abcd"), "y_true": [0.1, 0.3, 0.1, 0.3], "p_0.3": p})
+    for folder, positive, labels in (("kept", "0.3", [1, 0, 1, 0]), ("turned", "0.1", [0, 0, 0, 0])):
+        (tmp_path / folder).mkdir()
+        frame.to_csv(tmp_path / folder / "double.csv", index=False)
+        frame.astype({"y_true": "float32", "p_0.3": "float32"}).to_parquet(
+            tmp_path / folder / "single.parquet"
+        )
+        options = Options(task="binary", threshold=0.7, positive=positive)
+        double, single = load(tmp_path / folder, options=options).models
+        for model in (double, single):
+            assert model.y_pred is not None
+            assert model.proba is not None
+            assert model.proba[:, 1].tolist() == p.tolist()
+        assert double.y_pred.tolist() == single.y_pred.tolist()  # type: ignore[union-attr]
+        if folder == "kept":
+            assert double.y_pred.tolist() == labels  # type: ignore[union-attr]

@@ -198,6 +198,17 @@ def test_two_columns_for_one_probability_are_refused_by_an_engine_too(tmp_path: 
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_threshold_cuts_single_precision_as_it_is_written(engine: str, tmp_path: Path) -> None:
+    """By hand: .7 is at a threshold of .7, though its single is 0.699999988 in double precision."""
+    p = np.array([0.7, 0.8, 0.6, 0.7], dtype=np.float32)
+    pd.DataFrame({"id": list("abcd"), "y_true": [1, 0, 1, 0], "p_1": p}).to_parquet(tmp_path / "m.parquet")
+    with started(engine) as running:
+        source = Source("m.parquet", "m", running.scan(tmp_path / "m.parquet", "m.parquet"))
+        cells = count([source], Options(threshold=0.7, positive="1"), running).table
+    assert counted(cells) == {("1", "1"): 1, ("0", "1"): 2, ("1", "0"): 1}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_threshold_cuts_the_other_class_s_probability_as_rows_do(engine: str, tmp_path: Path) -> None:
     """By hand: 1 - .9 is at a threshold of .1, so three of four are called positive."""
     frame = pd.DataFrame({"id": list("abcd"), "y_true": [1, 0, 1, 0], "p_0": [0.9, 0.8, 0.43, 0.95]})

@@ -50,7 +50,8 @@ def test_heavy_tails_are_said_with_what_was_measured() -> None:
     assert [w.code for w in warnings] == list(CODES)
     for kind, warning in zip(("value", "difference"), warnings, strict=True):
         assert warning.about == ("average_precision", "pr_auc")
-        assert "the scores of a, b have heavier tails" in str(warning.text)
+        assert "the scores of a and b have heavier tails" in str(warning.text)
+        assert "the error of average precision and PR AUC (trapezoid). In" in str(warning.text)
         for metric, name in (("average_precision", "average precision"), ("pr_auc", "PR AUC (trapezoid)")):
             method = {"value": "logit", "difference": "mover"}[kind]
             method = f"{'ap' if metric == 'average_precision' else metric}_{method}"
@@ -66,6 +67,14 @@ def test_only_models_with_such_scores_are_named() -> None:
     values, differences = of_tails(run(truth, [normal, heavy]))
     assert "the scores of b have" in str(values.text)
     assert "the scores of b have" in str(differences.text)
+
+
+def test_of_many_models_the_first_are_named() -> None:
+    """Eight copies of a model with heavy tails: five names, and how many more there are."""
+    truth, (score, _) = drawn(4)
+    source = {f"m{i}": {"score": score} for i in range(8)}
+    results = evalreport.evaluate(source, truth=truth, metrics=["average_precision"], resamples=2)
+    assert "the scores of m0, m1, m2, m3, m4 and 3 more have heavier tails" in str(of_tails(results)[0].text)
 
 
 @pytest.mark.parametrize("seed", range(5))

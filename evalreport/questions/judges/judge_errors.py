@@ -40,6 +40,7 @@ class _Rows:
 
     @property
     def binary(self) -> bool:
+        """Whether judge and people say 0 or 1 of every row."""
         return bool(np.isin(self.judge, (0, 1)).all() and np.isin(self.gold, (0, 1)).all())
 
 

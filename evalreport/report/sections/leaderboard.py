@@ -128,6 +128,11 @@ class Leaderboard:
     notes: Notes
 
     @property
+    def has_words(self) -> bool:
+        """Whether every row has a word, as beside a baseline, and not inverted models alone."""
+        return all(row.word for row in self.rows)
+
+    @property
     def daggers(self) -> tuple[str, ...]:
         """What the daggers of its values say, each once, for paper."""
         cells = [cell for row in self.rows for cell in (row.value, *row.cells)]
@@ -321,9 +326,8 @@ def _row(
         word = say("leaderboard.inverted")
     elif view.results.baseline in view.inverted:
         word = numbers.MISSING  # of a baseline that is turned round no model is better or worse
-    has_rank = (
-        place is not None and place.value is not None and view.is_ranked and model.id not in view.inverted
-    )
+    turned = len(view.models) > 1 and (not view.is_ranked or model.id in view.inverted)
+    has_rank = place is not None and place.value is not None and not view.results.is_blocked and not turned
     return Place(
         model=model,
         rank=None if place is None or not has_rank else place.rank,

@@ -122,6 +122,13 @@ def test_where_all_models_are_inverted_no_model_is_first() -> None:
     assert len(contenders(view.results, "roc_auc")) == 2
 
 
+def test_a_single_inverted_model_keeps_its_place() -> None:
+    """There is nothing that it could be taken for better than; the sentence says that it is inverted."""
+    board = leaderboard.describe(view_of(of_scores({"knn": -1.2})))
+    assert board is not None
+    assert [(row.rank, row.word) for row in board.rows] == [(1, "inverted")]
+
+
 def test_an_inverted_model_has_a_word_in_place_of_its_rank() -> None:
     """Turned round b would have 0.86, more than a: it has no rank, and nobody is said to be the only best."""
     view = view_of(of_scores({"a": 1.0, "b": -1.6, "c": 0.6}))
