@@ -78,7 +78,7 @@ def require_swappable(quantities: Sequence[Quantity], options: Options) -> None:
 
 
 def require_telling_margin(primary: Quantity, predictions: Predictions, options: Options) -> None:
-    """Refuse a margin that no difference on the primary metric can pass, such as 1 where 0.01 was meant.
+    """Refuse a margin within which any two models are, such as 1 where 0.01 was meant.
 
     Raises
     ------

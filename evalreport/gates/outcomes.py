@@ -168,15 +168,15 @@ def _decide_best(gate: Gate, results: Results) -> GateRecord:
         method=value.method, level=value.level, low=value.low, high=value.high, reason=value.reason
     )
     record = decided_by(gate, value.value, limits, reason=metric.reason)
-    text = Message(f"gates.chosen{_of_all(results)}", model=leader, among=results.chosen.among)
+    code = "gates.chosen_of_all" if _any_behind(results) else "gates.chosen"
+    text = Message(code, model=leader, among=results.chosen.among)
     return replace(record, text=parts(text, record.text), chosen=_chosen_limits(value, results.chosen.among))
 
 
-def _of_all(results: Results) -> str:
-    """Return the end of a text's code where one of the models that the leader was chosen among is behind another."""
+def _any_behind(results: Results) -> bool:
+    """Say whether one of the models that the leader was chosen among is behind another."""
     among = set() if results.chosen is None else set(results.chosen.models)
-    behind = any(v.verdict in ("better", "worse") and set(v.about) <= among for v in results.verdicts)
-    return "_of_all" if behind else ""
+    return any(v.verdict in ("better", "worse") and set(v.about) <= among for v in results.verdicts)
 
 
 def leader_of(results: Results) -> str | None:
@@ -211,7 +211,7 @@ def _with_chosen(gate: Gate, record: GateRecord, results: Results) -> GateRecord
     half = (value.high - value.low) / 2
     upwards = gate.comparator in (">", ">=")
     said = Message(
-        f"gates.named_at_{'least' if upwards else 'most'}{_of_all(results)}",
+        f"gates.named_at_{'least' if upwards else 'most'}{'_of_all' if _any_behind(results) else ''}",
         among=results.chosen.among,
         limit=value.low if upwards else value.high,
         half=half,

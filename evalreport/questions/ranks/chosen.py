@@ -118,10 +118,11 @@ def _text(
     value: ChosenValueRecord, among: int, primary: Quantity, options: Options, *, any_behind: bool
 ) -> Message:
     """Say what the leader is worth at least; of a loss, at most."""
-    of = "_of_all" if any_behind else ""
+    params: dict[str, object] = {"model": value.model, "among": among}
     if value.low is None or value.high is None:
-        return Message(f"chosen.no_limits{of}", model=value.model, among=among)
-    half = (value.high - value.low) / 2
-    if greater_is_better(primary, lower_is_better=options.lower_is_better):
-        return Message(f"chosen.at_least{of}", model=value.model, among=among, limit=value.low, half=half)
-    return Message(f"chosen.at_most{of}", model=value.model, among=among, limit=value.high, half=half)
+        end = "no_limits"
+    else:
+        greater = greater_is_better(primary, lower_is_better=options.lower_is_better)
+        end = "at_least" if greater else "at_most"
+        params |= {"limit": value.low if greater else value.high, "half": (value.high - value.low) / 2}
+    return Message(f"chosen.{end}{'_of_all' if any_behind else ''}", **params)

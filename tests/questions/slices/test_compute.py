@@ -137,7 +137,7 @@ def test_slices_change_no_verdict_and_no_gate():
     assert plain.verdicts == sliced.verdicts
     assert plain.ranking == sliced.ranking
     assert plain.comparisons == [r for r in sliced.comparisons if r.slice is None]
-    assert plain.metrics == tuple(r for r in sliced.metrics if r.slice is None)
+    assert plain.metrics == [r for r in sliced.metrics if r.slice is None]
 
 
 def test_the_family_of_slices_counts_comparisons():
