@@ -375,8 +375,8 @@ def amount(
     --------
     >>> amount(0.8604, 0.017), amount(10.13, 0.6), amount(15_210_414, 3.8e6), amount(9.23e-9, 2e-9)
     ('0.860', '10.13', '15.2 million', '9.2×10⁻⁹')
-    >>> amount(2.645e-8, 1.9e-9), amount(-5.3e-6, 1e-7)
-    ('26.4×10⁻⁹', '−5.30×10⁻⁶')
+    >>> amount(2.645e-8, 1.9e-9), amount(-5.3e-6, 1e-7), amount(5e-7, 7e-6)
+    ('26.4×10⁻⁹', '−5.30×10⁻⁶', '0.5×10⁻⁶')
     """
     unit, name, decimals = _scale(value, half)
     decimals = headline_decimals(half, (value,)) if beside_others and not name else decimals
@@ -390,7 +390,7 @@ def amount(
         digits = 3
         if half:
             digits = max(math.floor(math.log10(abs(value))) - math.floor(math.log10(half)) + 2, 1)
-        power = 3 * math.floor(math.log10(abs(value)) / 3)
+        power = 3 * math.floor(math.log10(size) / 3)
         before = math.floor(math.log10(abs(value))) - power + 1
         return f"{mark}{abs(value) / 10.0**power:,.{max(min(digits, 4) - before, 0)}f}×10{_raised(power)}"
     return number(value, decimals, signed=signed)
