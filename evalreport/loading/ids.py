@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-BYTES_A_ROW = 40
-"""Working memory of sorting one row by Arrow, beside twice its text."""
+BYTES_A_ROW = 160
+"""Working memory of a row beside twice its text, where Arrow hashes it: 20 million distinct ids took 3.2 GB."""
 
 _ROWS_A_BATCH = 500_000
 
