@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from evalreport.metrics.registry import Quantity
 from evalreport.numbers import count, level, percent
 from evalreport.schema.lookups import tested_pairs
 from evalreport.texts import named, say, spoken
@@ -17,15 +17,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["metric", "interval", "test"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-
-
-@dataclass(frozen=True, slots=True)
-class MetricKey:
-    """Which number: the metric, how it is averaged over classes, or whose class's own value it is."""
-
-    metric: str
-    average: str | None = None
-    label: str | None = None
 
 
 def registry(kind: Kind) -> Mapping[str, Any]:
@@ -131,7 +122,7 @@ def registered_texts() -> dict[str, str]:
     return texts
 
 
-def metric_label(key: MetricKey) -> str:
+def metric_label(key: Quantity) -> str:
     """Return the words for a metric with its average or class: ``F1 (macro)``, ``Recall, class 3``."""
     text = label_of("metric", key.metric)
     if key.average:
@@ -170,7 +161,7 @@ def _family(results: Results) -> tuple[int, str, float]:
     return n, str(results.options.get("correction", "none")), results.deciding_level
 
 
-def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:
+def greater_is_better(key: Quantity, lower_is_better: bool = False) -> bool:
     """Say in which direction the metric is better; values of unknown kind go by the run's option."""
     known = entry("metric", key.metric)
     if known is None:
@@ -180,22 +171,16 @@ def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:
     return known.scale.greater_is_better is not False
 
 
-def find_key(spelled: str, known: list[MetricKey]) -> MetricKey:
+def find_key(spelled: str, known: list[Quantity]) -> Quantity:
     """Find the number that a spelling such as ``f1_macro`` or ``recall[class=3]`` means.
 
     A bare name of a metric that is averaged means the first average of its registration.
     """
-    by_spelling = {spelling(key): key for key in known}
+    by_spelling = {key.spelled: key for key in known}
     if spelled in by_spelling:
         return by_spelling[spelled]
     averaged = [key for key in known if key.metric == spelled and key.label is None]
-    return averaged[0] if averaged else MetricKey(spelled)
-
-
-def spelling(key: MetricKey) -> str:
-    """Return the command line's spelling of a metric: ``f1``, ``f1_macro``, ``recall[class=3]``."""
-    text = key.metric + (f"_{key.average}" if key.average else "")
-    return text + (f"[class={key.label}]" if key.label is not None else "")
+    return averaged[0] if averaged else Quantity(spelled)
 
 
 def count_range(counts: Collection[float]) -> str:

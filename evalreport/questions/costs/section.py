@@ -11,7 +11,7 @@ from evalreport.plots.pictures import Figure
 from evalreport.questions.costs.charts import costs_drawn, is_logarithmic, quality_against_cost
 from evalreport.questions.costs.records import CostRatioRecord, CostRecord
 from evalreport.report.table import Cell, Row, Table, Tables, plain_cell
-from evalreport.report.view import View, metric_digits, value_of
+from evalreport.report.view import View
 from evalreport.schema.lookups import verdict_between
 from evalreport.schema.metrics import Slice
 from evalreport.texts import say
@@ -197,9 +197,9 @@ def _table(view: View, column: str) -> Table:
     rows = []
     for record in records:
         model = view.model(record.model)
-        value = value_of(view, model, view.primary)
+        value = view.value(model, view.primary)
         cells: list[str | Cell] = [
-            numbers.number(value, metric_digits(view, view.primary)),
+            numbers.number(value, view.digits(view.primary)),
             plain_cell(record.mean, record.low, record.high, decimals, strong=True),
             numbers.number(record.median, decimals),
             _p95(record, decimals),

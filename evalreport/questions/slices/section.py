@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from evalreport import numbers
+from evalreport.metrics.registry import Quantity
 from evalreport.plots.pairs import LEAST_EXAMPLES, over_time
 from evalreport.plots.pictures import Figure
 from evalreport.questions.slices import group_tables as segments
 from evalreport.questions.slices.records import DisparityRecord, are_periods, distinct_tests, stand_in_order
-from evalreport.report.naming import MetricKey, listed
+from evalreport.report.naming import listed
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.sections.tasks import TASK
 from evalreport.report.table import (
@@ -28,16 +29,7 @@ from evalreport.report.table import (
     stroke,
     value_cell,
 )
-from evalreport.report.view import (
-    OF_SLICES,
-    Model,
-    View,
-    is_cut,
-    key_of,
-    limits_at_zero,
-    metric_digits,
-    text_of,
-)
+from evalreport.report.view import OF_SLICES, Model, View, is_cut, limits_at_zero
 from evalreport.schema.lookups import quarter
 from evalreport.schema.metrics import MetricRecord
 from evalreport.texts import Text, coded, named, say
@@ -105,7 +97,7 @@ def _is_over_time(column: str, sliced: Sequence[MetricRecord]) -> bool:
 
 def _over_time(view: View, column: str, number: int) -> Figure:
     """Return the values of all models over the periods of a column."""
-    metric = metric_digits(view, view.primary).headed(view.primary_label)
+    metric = view.digits(view.primary).headed(view.primary_label)
     names = {model.id: model.name for model in view.models}
     return Figure(
         name=f"over-time-{number}",
@@ -147,14 +139,14 @@ def _worst(view: View, tested: Sequence[DisparityRecord]) -> str:
     worst = max(own, key=lambda r: abs(r.difference or 0.0))
     value = next(
         (r.value for r in view.results.metrics
-         if r.slice == worst.slice and r.model == worst.model and key_of(r) == view.primary), None,
+         if r.slice == worst.slice and r.model == worst.model and Quantity.of(r) == view.primary), None,
     )  # fmt: skip
     if value is None or worst.difference is None:
         return ""
     return say(
         "finding.slices_worst", column=visible(worst.slice.column), value=visible(worst.slice.value),
         metric=view.primary_words, model=view.model(worst.model).name, here=value, rest=value - worst.difference,
-        decimals=min(metric_digits(view, view.primary).decimals, 3),
+        decimals=min(view.digits(view.primary).decimals, 3),
     )  # fmt: skip
 
 
@@ -192,7 +184,7 @@ def _column(
     )
     names = distinct_names(values, LONGEST)
     on_primary = {
-        (r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == view.primary
+        (r.slice.value, r.model): r for r in records if r.slice is not None and Quantity.of(r) == view.primary
     }
     further = {v: segments.cells_of(groups, (name, v)) if groups else () for v in shown}
     rows = tuple(_row(view, v, names[v], models, on_primary, rest, scale, further[v]) for v in shown)
@@ -213,7 +205,7 @@ def _column(
         how=visible(next((f.why for f in view.results.found if f.what == f"slices of {name}"), "")),
         findings=(
             *(
-                text_of(view, w.text)
+                view.text(w.text)
                 for w in view.results.warnings
                 if w.code == "order_reversed_in_slices" and w.about[-1:] == (name,)
             ),
@@ -242,7 +234,7 @@ def _row(
 ) -> Row:
     counts = sorted({r.n for (v, _), r in on_primary.items() if v == value})
     n = "\u2013".join(map(numbers.count, dict.fromkeys((counts[0], counts[-1])))) if counts else ""
-    decimals = metric_digits(view, view.primary)
+    decimals = view.digits(view.primary)
     cells = []
     for model in models:
         record, tone = on_primary.get((value, model.id)), shown_word(view, rest.get((value, model.id)))
@@ -264,7 +256,7 @@ def _gap(
         return numbers.MISSING, stroke(scale, None, title=f"{name}: {numbers.MISSING}")
     sign = 1.0 if view.greater_is_better else -1.0
     limits = sorted(sign * end for end in (record.low, record.high) if end is not None)
-    decimals = metric_digits(view, view.primary)
+    decimals = view.digits(view.primary)
     text = numbers.number(record.difference + 0.0, decimals, signed=True)
     title, (low, high) = f"{name}: {text}", limits if len(limits) == 2 else (None, None)
     if low is not None:
@@ -275,11 +267,11 @@ def _gap(
 
 
 def _values(
-    view: View, key: MetricKey, names: Mapping[str, str], records: Sequence[MetricRecord], column: str
+    view: View, key: Quantity, names: Mapping[str, str], records: Sequence[MetricRecord], column: str
 ) -> Table:
     """Return one metric by slice and model, each with its interval."""
-    decimals, models = metric_digits(view, key), view.models[:MOST_MODELS]
-    by_group = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
+    decimals, models = view.digits(key), view.models[:MOST_MODELS]
+    by_group = {(r.slice.value, r.model): r for r in records if r.slice is not None and Quantity.of(r) == key}
 
     rows = tuple(
         Row(None, tuple(value_cell(by_group.get((value, m.id)), decimals) for m in models), name)
@@ -318,11 +310,7 @@ def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str,
 
 def _against_rest(view: View) -> list[DisparityRecord]:
     """Return the differences from the other examples on the primary metric; earlier results hold others beside them."""
-    return [
-        r
-        for r in view.results.disparities
-        if r.reference == "rest" and MetricKey(r.metric, r.average, r.label) == view.primary
-    ]
+    return [r for r in view.results.disparities if r.reference == "rest" and Quantity.of(r) == view.primary]
 
 
 def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]) -> str:
@@ -388,9 +376,7 @@ def summary_line(view: View) -> str:
     all_worse = len(left) < len(flagged) and all(word_of(view, r) == "worse" for r in left)
     groups: dict[tuple[str, str, str], list[str]] = {}
     for r in sorted(left, key=lambda r: (word_of(view, r) != "worse", -abs(r.difference or 0.0))):
-        groups.setdefault((r.slice.column, r.slice.value, word_of(view, r)), []).append(
-            text_of(view, r.model)
-        )
+        groups.setdefault((r.slice.column, r.slice.value, word_of(view, r)), []).append(view.text(r.model))
     names = distinct_names(list(dict.fromkeys(value for _, value, _ in groups)))
     shown = [
         say(

@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import partial
 
 from evalreport import numbers
+from evalreport.metrics.registry import Quantity
 from evalreport.plots.control import Nights, audited_values
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import MetricKey, label_of, listed, metric_label
+from evalreport.report.naming import label_of, listed, metric_label
 from evalreport.report.table import Cell, Row, Table, Tables, headings
-from evalreport.report.view import Model, View, text_of
+from evalreport.report.view import Model, View
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.lookups import quarter
 from evalreport.texts import named, say
@@ -23,7 +24,7 @@ def describe(view: View) -> Tables | None:
     if not records:
         return None
     first = records[0]
-    label = metric_label(MetricKey(first.metric, first.average, first.label))
+    label = metric_label(Quantity.of(first))
     heads = (
         say("history.compared"), say("history.then", metric=label), say("history.now"), say("history.change"),
         say("table.p"), say("history.how"),
@@ -53,7 +54,7 @@ def _row(view: View, record: HistoryRecord) -> Row:
         numbers.number(record.value, decimals),
         numbers.MISSING if missing else difference,
         numbers.p_value(record.p_value),
-        text_of(view, f"{test}{record.reason if record.reason and missing else record.text}"),
+        view.text(f"{test}{record.reason if record.reason and missing else record.text}"),
     )
     return Row(None, cells, view.model(record.model).name)
 
@@ -114,7 +115,7 @@ def _rows_of(view: View, model: Model) -> list[Row]:
     for record in slices[:MOST_SLICES]:
         cells = _values(record.details.get("then"), record.details.get("now"), record.low, record.high)
         n = record.details.get("n_now")
-        place = text_of(view, record.about.partition(", ")[2].replace(" = ", " "))
+        place = view.text(record.about.partition(", ")[2].replace(" = ", " "))
         label = say("audit.slice", place=place, n=int(n)) if n else say("audit.slice_alone", place=place)
         verdict = Cell(say("audit.alarm")) if record.alarm else _undecided(record)
         rows.append(Row(None, (*cells, verdict), label, key=model.key, off=not record.alarm))
@@ -179,8 +180,8 @@ def _fact(view: View, record: AuditRecord) -> str:
     known = {m.id: m.name for m in view.models}
     about = record.about if record.about in ("", "truth", "column") else known.get(record.about, record.about)
     name = named("audit.question", record.question)
-    whose = "" if about in ("", "truth") else f" {text_of(view, about)}"
-    return f"{name}{whose}: {text_of(view, record.text)}"
+    whose = "" if about in ("", "truth") else f" {view.text(about)}"
+    return f"{name}{whose}: {view.text(record.text)}"
 
 
 def describe_tests(view: View) -> Tables | None:
@@ -261,9 +262,9 @@ def _line(view: View, record: AuditRecord) -> Row:
         signed = record.effect in CHANGES
         decimals = 4 if signed else {"changed_classes": 0}.get(record.effect, 3)
         effect = f"{name} {numbers.number(record.effect_size, decimals, signed=signed)}"
-    answer = text_of(view, record.text)
+    answer = view.text(record.text)
     cells = (
-        text_of(view, record.about),
+        view.text(record.about),
         Cell(f"{say('audit.alarm')}:", answer) if record.alarm else answer,
         effect,
         "" if record.test is None else named("audit.test", record.test, label_of("test", record.test)),

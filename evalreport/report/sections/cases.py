@@ -6,19 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from evalreport import numbers
+from evalreport.metrics.registry import Quantity
 from evalreport.questions.thresholds.options import shares_of
 from evalreport.questions.thresholds.records import OperatingPointRecord
-from evalreport.report.naming import MetricKey, label_of
+from evalreport.report.naming import label_of
 from evalreport.report.table import Cell, Row, Table
-from evalreport.report.view import (
-    Model,
-    View,
-    metric_digits,
-    metric_record,
-    unless_decided,
-    value_of,
-    weights_note,
-)
+from evalreport.report.view import Model, View
 from evalreport.schema.lookups import confusion_of, outcomes_of
 from evalreport.texts import named, say
 from evalreport.texts.visible import short_names, shorten, visible
@@ -85,9 +78,9 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     }
     hits, alarms, missed, cleared = outcomes[next(reversed(outcomes))]
     totals = (hits + missed, alarms + cleared)
-    fits = not weights_note(view) and sum(totals) > view.results.n
+    fits = not view.weights_note and sum(totals) > view.results.n
     label = shorten(visible(positive), LONGEST_LABEL)
-    of = "weight_of_" if weights_note(view) else "predicted_" if fits else ""
+    of = "weight_of_" if view.weights_note else "predicted_" if fits else ""
     groups = (say(f"cases.{of}positives", n=totals[0], label=label), say(f"cases.{of}negatives", n=totals[1]))
     threshold = say("cases.note" if view.threshold_was_chosen else "cases.note_at_half")
     note = f"{chosen.note or threshold} {_what_counts(view, sum(totals))}".strip()
@@ -222,12 +215,10 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
             for count, t, p in mistakes[:3]
         )  # fmt: skip
         rows.append(_right_and_wrong(model, right, n, confused))
-    fits = "_fits" if n > view.results.n and not weights_note(view) else ""
+    fits = "_fits" if n > view.results.n and not view.weights_note else ""
     heading = _headed(view, _fewest_and_most(view, wrong, n, "err", fits))
     heads = tuple(say(f"cases.{name}") for name in ("right", "wrong", "per_1000", "most_frequent"))
-    what = (
-        "all_weights" if weights_note(view) else "all_predictions" if n > view.results.n else "all_examples"
-    )
+    what = "all_weights" if view.weights_note else "all_predictions" if n > view.results.n else "all_examples"
     groups = (say(f"cases.{what}", n=numbers.count(n)),)
     return Cases(heading, "classes", groups, heads, tuple(rows), None, _what_counts(view, n))
 
@@ -235,27 +226,27 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
 def _headed(view: View, found: str) -> str:
     if not view.threshold_was_chosen:
         return say("cases.at_half")
-    return say("cases.by_weight" if weights_note(view) else "cases.in_cases", found=found)
+    return say("cases.by_weight" if view.weights_note else "cases.in_cases", found=found)
 
 
 def _what_counts(view: View, n: float) -> str:
     """Say what was counted, where it is not each example once."""
-    return weights_note(view) or (say("cases.note_fits") if n > view.results.n else "")
+    return view.weights_note or (say("cases.note_fits") if n > view.results.n else "")
 
 
 def _errors(view: View) -> Cases | None:
-    keys = [MetricKey(name) for name in ERRORS]
-    keys = [key for key in keys if any(value_of(view, m, key) is not None for m in view.models)]
+    keys = [Quantity(name) for name in ERRORS]
+    keys = [key for key in keys if any(view.value(m, key) is not None for m in view.models)]
     if not keys:
         return None
     rows = []
     # All are in the target's units: they are written as the mean absolute error is.
-    digits = metric_digits(view, keys[min(1, len(keys) - 1)])
+    digits = view.digits(keys[min(1, len(keys) - 1)])
     for model in view.models:
-        values = [value_of(view, model, key) for key in keys]
+        values = [view.value(model, key) for key in keys]
         rows.append(Row(model, tuple(Cell(numbers.number(value, digits), order=value) for value in values)))
     heads = tuple(digits.headed(label_of("metric", key.metric)) for key in keys)
-    half = value_of(view, view.models[0], keys[0]) or 0.0
+    half = view.value(view.models[0], keys[0]) or 0.0
     size = digits.single(half)
     text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
     table = Table(say("cases.box"), heads, tuple(rows), look="cases", sortable=True)
@@ -270,7 +261,7 @@ def _outcomes(view: View) -> Cases | None:
     rows, wrong = [], {}
     n = 0.0
     for model in view.models:
-        record = metric_record(view, model.id, view.primary)
+        record = view.record(model.id, view.primary)
         if record is None or record.value is None or not record.trials:
             return None
         n, right = record.trials, record.value * record.trials
@@ -298,7 +289,7 @@ def _fewest_and_most(view: View, wrong: dict[Model, float], n: float, kind: str,
     fewest, most = (numbers.count(round(wrong[m], 6)) for m in (best, worst))
     key = f"cases.{kind}_one{fits}" if best is worst else f"cases.{kind}{fits}"
     text = say(key, best=best.name, worst=worst.name, n=numbers.count(n), fewest=fewest, most=most)
-    return unless_decided(view, text, best, worst)
+    return view.unless_decided(text, best, worst)
 
 
 def _percent(part: float, whole: float) -> float:

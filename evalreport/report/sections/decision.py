@@ -14,18 +14,9 @@ from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.cautions import one_of_a_code
 from evalreport.report.naming import find_key, listed
 from evalreport.report.sections import audit, pairs
-from evalreport.report.sections.leaderboard import Leaderboard, conflict, leading, second_between
+from evalreport.report.sections.leaderboard import Leaderboard, conflict, leading
 from evalreport.report.sections.leaderboard import describe as describe_board
-from evalreport.report.view import (
-    Model,
-    View,
-    comparison_between,
-    n_cautions,
-    ranked_words,
-    text_of,
-    verdict_between,
-    weights_note,
-)
+from evalreport.report.view import Model, View, n_cautions
 from evalreport.schema.decisions import DetectableRecord, GateRecord, HeadlineRecord, VerdictRecord
 from evalreport.schema.lookups import quarter, true_counts
 from evalreport.schema.results import Results
@@ -192,7 +183,7 @@ def about(view: View) -> str:
         # Over several fits an example is counted more than once.
         which = (
             "weight_of_positives"
-            if weights_note(view)
+            if view.weights_note
             else "positives"
             if total == results.n
             else "share_of_positives"
@@ -221,7 +212,7 @@ def about(view: View) -> str:
             )
     if len(view.models) > 1 and view.is_ranked:
         because = results.primary_because
-        words = ranked_words(view)
+        words = view.ranked_words
         if results.declared is not None and any(record.exploratory for record in results.verdicts):
             words = say("decision.exploratory", what=words)
         ranked = say("decision.ranked_by", metric=words)
@@ -277,7 +268,7 @@ def gates_of(view: View) -> list[Gate]:
         # Models are called as in the condition that was typed, so that it can be typed again.
         bar = numbers.count(int(bar)) if bar.isdigit() else bar
         bar = visible(f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
-        word, text = named("gate", gate.outcome), text_of(view, gate.text)
+        word, text = named("gate", gate.outcome), view.text(gate.text)
         gates.append(Gate(gate.outcome, word, visible(subject), value_text, bar, text, gate.exploratory))
     return gates
 
@@ -286,7 +277,7 @@ def caution_text(view: View, warning: WarningRecord) -> str:
     """Write a warning as the first screen does: with short names, and of curves that cross those of contenders."""
     crossing = _crossing(view) if warning.code == "curves_cross" else []
     if not crossing:
-        return text_of(view, warning.text)
+        return view.text(warning.text)
     if len(crossing) > MOST_CROSSING:
         crossing[MOST_CROSSING:] = [say("list.more_pairs", n=len(crossing) - MOST_CROSSING)]
     return say("warning.curves_cross.clearly", pairs=crossing)
@@ -370,9 +361,9 @@ def _crossings(view: View) -> list[str]:
     """Return what the first model's verdicts say of curves that cross: no model is then ahead everywhere."""
     crossings = []
     for model in leading(view)[1:2] if view.results.baseline is None else ():
-        record = verdict_between(view, view.models[0].id, model.id)
+        record = view.verdict(view.models[0].id, model.id)
         parts = joined(record.text) if record is not None else ()
-        crossings += [text_of(view, part) for part in parts if coded(part)[0] in OF_CROSSINGS]
+        crossings += [view.text(part) for part in parts if coded(part)[0] in OF_CROSSINGS]
     return crossings
 
 
@@ -398,10 +389,10 @@ def _open(view: View) -> tuple[Model, Model, VerdictRecord, str] | None:
     if found is None:
         pair = _foremost_open(view, view.models)
         return None if pair is None else (*pair, "")
-    behind = {model.id for model, _ in found.behind}
+    behind = {model.id for model in found.behind}
     for model in leading(view):
         if model is not found.best and model.id not in behind:
-            record = second_between(view, found.best.id, model.id)
+            record = view.verdict(found.best.id, model.id, view.results.second_verdicts)
             if record is not None and record.verdict == "undecided":
                 return found.best, model, record, found.words
     return None
@@ -426,7 +417,7 @@ def _foremost_open(view: View, models: Sequence[Model]) -> tuple[Model, Model, V
     else:
         others = [(models[0], m) for m in leading(view)[1:]]
     for a, b in others:
-        record = verdict_between(view, a.id, b.id)
+        record = view.verdict(a.id, b.id)
         if record is not None and record.verdict in ("undecided", "non-inferior"):
             return a, b, record
     return None
@@ -526,5 +517,5 @@ def _drawn(view: View, unit: str, clusters: tuple[int, float] | None) -> float:
 def _observed(view: View, a: Model, b: Model, metric: str) -> float | None:
     pair = conflict(view)
     key = view.primary if not metric or pair is None else pair.key
-    record = comparison_between(view, key, a.id, b.id)
+    record = view.comparison(key, a.id, b.id)
     return None if record is None else record.difference

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
+from evalreport.metrics.registry import Quantity
 from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
 from evalreport.report.naming import count_range, display_of, entry, label_of, origin_of, summary_of
 from evalreport.report.sections.leaderboard import conflict
-from evalreport.report.view import View, key_of, text_of
+from evalreport.report.view import View
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import true_counts
 from evalreport.schema.warnings import FEW_CLUSTERS, FEW_OF_A_CLASS, FEW_RESAMPLES
@@ -48,7 +49,7 @@ def describe_glossary(view: View) -> Glossary:
     intervals = dict.fromkeys(r.intervals[0].method for r in results.metrics if r.intervals)
     intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
     decide, every = deciding(view), bool(results.options.get("tests"))
-    shown = [r for r in results.comparisons if every or r.test in decide or key_of(r) == view.primary]
+    shown = [r for r in results.comparisons if every or r.test in decide or Quantity.of(r) == view.primary]
     tests = dict.fromkeys(
         [*(r.test for r in shown if r.test is not None), *(r.test for r in results.omnibus)]
     )
@@ -132,7 +133,7 @@ def deciding(view: View) -> frozenset[str]:
     second = conflict(view)
     keys = {view.primary} | ({second.key} if second is not None else set())
     return frozenset(
-        r.test for r in view.results.comparisons if r.test and r.recommended and key_of(r) in keys
+        r.test for r in view.results.comparisons if r.test and r.recommended and Quantity.of(r) in keys
     )
 
 
@@ -219,4 +220,4 @@ def _of_cautions(view: View, records: list[ComparisonRecord]) -> Iterator[str]:
     for record in records:
         for part in joined(record.caution or ""):
             if part and coded(part)[0] not in ABOUT_NO_ASSUMPTION:
-                yield text_of(view, part)
+                yield view.text(part)
