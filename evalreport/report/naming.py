@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -21,25 +22,18 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 def registry(kind: Kind) -> Mapping[str, Any]:
     """Return the registered metrics, intervals or tests by name; imported here, since few texts need them."""
-    if kind == "metric":
-        from evalreport.metrics import METRICS
-
-        return METRICS
-    if kind == "interval":
-        from evalreport.intervals import INTERVALS
-
-        return INTERVALS
     from evalreport.comparisons import TESTS
+    from evalreport.intervals import INTERVALS
+    from evalreport.metrics import METRICS
 
-    return TESTS
+    registries: Mapping[Kind, Mapping[str, Any]] = {"metric": METRICS, "interval": INTERVALS, "test": TESTS}
+    return registries[kind]
 
 
 def entry(kind: Kind, name: str) -> Any | None:
     """Return one registered entry, or None: results of a newer version may name what this one does not know."""
     known = registry(kind)
-    if name not in known:  # not get(): a registry answers an unknown name with a message
-        return None
-    return known[name]
+    return known[name] if name in known else None  # noqa: SIM401 - a registry answers an unknown name with a message
 
 
 def display_of(kind: Kind, name: str) -> Any | None:
@@ -100,36 +94,20 @@ def origin_of(name: str, source: str) -> tuple[str, str]:
     page = next((page for page, names in MEASURED.items() if name in names), None)
     if page is None:
         return say("methods.published"), source
-    for repeated in (
-        f" ({page})",
-        "; our own combination",
-        ", our own combination",
-        ", chosen by simulation",
-    ):
-        source = source.replace(repeated, "")
-    return say("methods.own", page=page), source
+    repeated = rf" \({re.escape(page)}\)|[;,] our own combination|, chosen by simulation"
+    return say("methods.own", page=page), re.sub(repeated, "", source)
 
 
 def registered_texts() -> dict[str, str]:
     """Return what the registries say of their entries, by the keys under which a translation overrides it."""
-    texts = {}
-    for kind in KINDS:
-        for name in registry(kind):
-            known = display_of(kind, name)
-            assert known is not None
-            texts[f"label.{kind}.{name}"] = str(known.label)
-            texts[f"summary.{kind}.{name}"] = str(known.summary)
-    return texts
+    every = [(f"{kind}.{name}", display_of(kind, name)) for kind in KINDS for name in registry(kind)]
+    return {f"{of}.{key}": str(getattr(entry, of)) for key, entry in every for of in ("label", "summary")}
 
 
 def metric_label(key: Quantity) -> str:
     """Return the words for a metric with its average or class: ``F1 (macro)``, ``Recall, class 3``."""
-    text = label_of("metric", key.metric)
-    if key.average:
-        text += f" ({key.average})"
-    if key.label is not None:
-        text += f", class {visible(key.label)}"
-    return text
+    text = label_of("metric", key.metric) + (f" ({key.average})" if key.average else "")
+    return text + (f", class {visible(key.label)}" if key.label is not None else "")
 
 
 def family_words(results: Results) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -25,8 +25,8 @@ MOST_CLASSES = 100
 """Classes whose values a page shows, the most frequent ones."""
 MOST_TEST_ROWS = 300
 
-RuleValues = dict[Quantity, dict[str, float]]
-"""By metric what each rule that needs no model reaches."""
+RuleValues = Mapping[tuple[Quantity, str], float]
+"""By metric and rule what a rule that needs no model reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,11 @@ def describe(view: View) -> Metrics | None:
         return None
     valued = {Quantity.of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
     rules = tuple(dict.fromkeys(r.name for r in view.results.baselines))
-    rule_values: RuleValues = {}
-    for rule in view.results.baselines:
-        rule_values.setdefault(Quantity.of(rule), {})[rule.name] = rule.value
+    rule_values = {(Quantity.of(r), r.name): r.value for r in view.results.baselines}
     classes, left = _classes_shown(view)
     labelled = dict.fromkeys(
         Quantity.of(r) for r in view.results.metrics if r.label in classes and r.slice is None
     )
-    notes = [say("metrics.note", level=numbers.percent(view.confidence)), _rules(view)]
     row = partial(_row, view, rules=rules, rule_values=rule_values)
     families = _families([key for key in keys if key in valued])
     table = _table(view, say("metrics.box"), rules, families, row)
@@ -76,7 +73,7 @@ def describe(view: View) -> Metrics | None:
         classes=by_class,
         classes_on_paper=on_paper,
         tests=tuple(_all_tests(view)),
-        note=" ".join(filter(None, notes)),
+        note=f"{say('metrics.note', level=numbers.percent(view.confidence))} {_rules(view)}".strip(),
         missing=_missing(view, [key for key in keys if key not in valued]),
     )
 
@@ -136,16 +133,14 @@ def _is_headline(key: Quantity) -> bool:
 
 def _missing(view: View, keys: list[Quantity]) -> tuple[str, ...]:
     """Say which metrics no model has a value of, together where the reason is the same."""
+    reasons = {
+        Quantity.of(r): r.reason for r in reversed(view.results.metrics) if r.slice is None and r.reason
+    }
     by_reason: dict[str, list[str]] = {}
     for key in keys:
-        reasons = [
-            r.reason for r in view.results.metrics if Quantity.of(r) == key and r.slice is None and r.reason
-        ]
-        by_reason.setdefault(view.text(reasons[0]) if reasons else "", []).append(view.label(key))
+        by_reason.setdefault(view.text(reasons.get(key, "")), []).append(view.label(key))
     return tuple(
-        say("metrics.not_computed_why", names=listed(labels, 12), reason=reason)
-        if reason
-        else say("metrics.not_computed", names=listed(labels, 12))
+        say(f"metrics.not_computed{'_why' if reason else ''}", names=listed(labels, 12), reason=reason)
         for reason, labels in by_reason.items()
     )
 
@@ -159,7 +154,7 @@ def _rules(view: View) -> str:
 
 def _row(view: View, key: Quantity, *, rules: Sequence[str], rule_values: RuleValues) -> Row:
     metric, digits, label = entry("metric", key.metric), view.digits(key), view.label(key)
-    by_model, of_rule = view.records(key), rule_values.get(key, {})
+    by_model = view.records(key)
     leading = dict.fromkeys(
         r.intervals[0].method for r in by_model.values() if r.intervals and _limits(r.intervals[0], digits)
     )
@@ -171,7 +166,9 @@ def _row(view: View, key: Quantity, *, rules: Sequence[str], rule_values: RuleVa
         strong=False,
     )
     cells = (_cell(view, label, by_model.get(model.id), digits) for model in view.models)
-    return Row(None, (*cells, *(numbers.number(of_rule.get(name), digits) for name in rules)), head)
+    return Row(
+        None, (*cells, *(numbers.number(rule_values.get((key, name)), digits) for name in rules)), head
+    )
 
 
 def _cell(view: View, label: str, record: MetricRecord | None, digits: numbers.Digits) -> Cell:
@@ -209,15 +206,9 @@ def _all_tests(view: View) -> Iterable[Table]:
     if primary:
         named_tests = bool(view.results.options.get("tests"))
         elsewhere = say("metrics.exploratory_elsewhere") if others and not named_tests else ""
+        notes = (say("metrics.tests_note"), limits_at_zero(view.results.verdicts), elsewhere)
         title = say("metrics.tests", metric=view.primary_words)
-        yield _tests(
-            view,
-            primary,
-            title,
-            " ".join(
-                filter(None, (say("metrics.tests_note"), limits_at_zero(view.results.verdicts), elsewhere))
-            ),
-        )
+        yield _tests(view, primary, title, " ".join(filter(None, notes)))
         if others and named_tests:
             yield _tests(view, others, say("metrics.other_tests"), say("methods.exploratory"))
 
@@ -261,19 +252,18 @@ def _metric_order(view: View, record: ComparisonRecord) -> tuple[bool, int]:
 
 def _test_row(view: View, own: list[ComparisonRecord], names: list[str], with_metric: bool) -> Row:
     """Return one pair's tests, better model first; on the primary metric the interval is the pair's one interval."""
-    models = {model.id: model for model in view.models}
     first = next((r for r in own if r.recommended), own[0])
     key = Quantity.of(first)
     digits = view.digits_of_difference(key)
     by_name = {r.test: r for r in own}
-    first_of_row = min(filter(None, (first.a, first.b)), key=lambda name: models[name].index)
+    models = sorted((view.model(name) for name in (first.a, first.b) if name), key=lambda m: m.index)
     label = (digits.headed(view.label(key)),) if with_metric else ()
-    tests = tuple(_test_cell(view, by_name.get(name), first_of_row) for name in names)
-    if first.b is None:
+    tests = tuple(_test_cell(view, by_name.get(name), models[0].id) for name in names)
+    if len(models) == 1:
         limits = numbers.interval(first.low, first.high, digits)
         difference = Cell(numbers.number(first.difference, digits), limits)
-        return Row(None, (*label, difference, *tests), models[first.a].name, models[first.a].key)
-    a, b = sorted((models[first.a], models[first.b]), key=lambda model: model.index)
+        return Row(None, (*label, difference, *tests), models[0].name, models[0].key)
+    a, b = models
     better, worse = (a, b) if greater_is_better(key) else (b, a)
     shown = view.comparison(key, better.id, worse.id)
     difference = Cell(numbers.MISSING)
@@ -288,9 +278,7 @@ def _test_cell(view: View, record: ComparisonRecord | None, first: str) -> Cell:
     if record is None:
         return Cell(numbers.MISSING)
     if "a_better" in record.details:
-        better, worse = record.details["a_better"], record.details["b_better"]
-        if record.a != first:
-            better, worse = worse, better
+        better, worse = (record.details[f"{side}_better"] for side in ("ab" if record.a == first else "ba"))
         text = say("metrics.posterior", better=better, within=record.details["within_margin"], worse=worse)
         return Cell(numbers.MISSING, text)
     degrees = "" if record.df is None else f" (df {numbers.statistic(record.df)})"
