@@ -10,8 +10,8 @@ from functools import partial
 from evalreport import numbers
 from evalreport.metrics.registry import Quantity
 from evalreport.plots.estimates import LEAST_POINTS, estimator_rows, learning_metric, learning_rows, points_of
-from evalreport.plots.estimates import estimates as plot_estimates
-from evalreport.plots.estimates import learning as plot_learning
+from evalreport.plots.estimates import error_estimates as plot_estimates
+from evalreport.plots.estimates import learning_curves as plot_learning
 from evalreport.plots.pictures import Figure
 from evalreport.questions.algorithms.records import (
     ErrorEstimateRecord,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -271,23 +271,6 @@ class Sliced(SliceLists):
     calibration: tuple[CalibrationRecord, ...] = ()
 
 
-def _by_group(
-    shares: Mapping[tuple[str, Quantity], Sequence[tuple[str, float, float]]], column: str
-) -> list[Shares]:
-    """Return each model's shares of each metric in the groups of a column, from (group, successes, trials)."""
-    return [
-        Shares(
-            model,
-            quantity.metric,
-            column,
-            tuple(name for name, _, _ in groups),
-            np.array([successes for _, successes, _ in groups]),
-            np.array([trials for _, _, trials in groups]),
-        )
-        for (model, quantity), groups in shares.items()
-    ]
-
-
 def slice_records(
     divisions: Sequence[Division],
     predictions: Predictions,
@@ -350,7 +333,17 @@ def slice_records(
                 sides += sides_of(group, samples, primary, predictions, options)
             done += 1
             progress(done / total)
-        of_groups += _by_group(shares, division.column)
+        of_groups += [
+            Shares(
+                model,
+                quantity.metric,
+                division.column,
+                tuple(name for name, _, _ in groups),
+                np.array([successes for _, successes, _ in groups]),
+                np.array([trials for _, _, trials in groups]),
+            )
+            for (model, quantity), groups in shares.items()
+        ]
     sides = large_enough(sides, options)
     disparities = disparity_records(sides, options)
     blocked = any(warning.level == "blocker" for warning in predictions.warnings)

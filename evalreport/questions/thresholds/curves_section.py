@@ -33,7 +33,7 @@ from evalreport.plots.thresholds import (
     reliable,
     residuals,
     score_histogram,
-    sweep,
+    threshold_sweep,
 )
 from evalreport.report.naming import listed, metric_label
 from evalreport.report.table import Row, Table, Tables, shaded
@@ -357,7 +357,7 @@ def _confusions(
 # Name of the figure, of the curve, function.
 CHARTS: tuple[tuple[str, str, Callable[..., Axes]], ...] = (
     ("rejection", "accuracy_rejection", accuracy_rejection),
-    ("sweep", "sweep_f1", sweep),
+    ("sweep", "sweep_f1", threshold_sweep),
     ("gain", "gain", gain),
     ("lift", "lift", lift),
 )

@@ -9,7 +9,7 @@ from itertools import groupby
 from statistics import fmean, stdev
 
 from evalreport import numbers
-from evalreport.plots.pairs import strip, strips, values_of_fits
+from evalreport.plots.pairs import fold_differences, strips, values_of_fits
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import entry
 from evalreport.report.table import Cell, Row, Table, Tables, pair_row
@@ -179,7 +179,7 @@ def _figures(view: View, kind: str) -> tuple[Figure, ...]:
         title=say("differences.title", metric=view.primary_words, kind=kind),
         description=described,
         caption=say("differences.caption", metric=view.primary_words, kind=kind) + shared,
-        draw=(partial(strip, rows, axis_label=axis_label),),
+        draw=(partial(fold_differences, view.results, axis_label=axis_label, names=view.names),),
         width=6.2,
         height=0.6 + 0.34 * max(len(rows), 2),
     )
