@@ -289,9 +289,7 @@ def net_benefit(
 
 
 @chart
-def net_benefit_difference(
-    results: Results, pair: tuple[str, str], ax: Axes = NEW_AXES, *, names: Names = None
-) -> None:
+def net_benefit_difference(results: Results, pair: tuple[str, str], ax: Axes = NEW_AXES) -> None:
     """Draw the difference of two models' net benefits with pointwise limits: a full dot where they leave 0 out.
 
     Parameters

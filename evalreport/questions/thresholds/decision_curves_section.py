@@ -154,7 +154,7 @@ def _figures(view: View, told: Sequence[str]) -> tuple[Figure, ...]:
     if pair is not None:
         a, b = pair
         title = say("decision_curve.difference", a=names[a], b=names[b])
-        draw = partial(net_benefit_difference, view.results, pair, names=names)
+        draw = partial(net_benefit_difference, view.results, pair)
         figures.append(figure("net-benefit-difference", title, draw))
     title = say("decision_curve.avoided")
     draw = partial(interventions_avoided, view.results, names=names, banded=told)
