@@ -75,8 +75,7 @@ def _wrong(facts: Facts) -> Message | None:
 
 
 def _without_value(facts: Facts) -> Message:
-    primary, models = facts.primary, facts.without_value
-    assert primary is not None
+    primary, models = facts.quantity, facts.without_value
     scored = {
         r.model for r in facts.results.metrics if r.value is not None and facts.needs(r.metric) != "labels"
     }
@@ -150,8 +149,7 @@ def _half(low: float | None, high: float | None) -> float | None:
 
 def _task_alone(facts: Facts, first: str, second: str) -> Message | None:
     """Name the one task that makes most of a lead on the mean over tasks."""
-    assert facts.primary is not None
-    sign = facts.sign(facts.primary)
+    sign = facts.sign(facts.quantity)
     rows = [(sign * v.difference * (1 if v.about[0] == first else -1), v)
             for v in _tasks(facts, first, second) if v.difference is not None]  # fmt: skip
     if len(rows) < 2 or len(rows) != len(facts.results.suite):
@@ -179,8 +177,7 @@ def _slices(facts: Facts, first: str, second: str) -> list[ComparisonRecord]:
 
 
 def _slice_turns(facts: Facts, first: str, second: str) -> Message | None:
-    primary = facts.primary
-    assert primary is not None
+    primary = facts.quantity
     sign, rows, loss = facts.sign(primary), _slices(facts, first, second), facts.loss(primary)
     turned = []
     for row in rows:
@@ -235,8 +232,7 @@ def _slice_turns(facts: Facts, first: str, second: str) -> Message | None:
 
 def _slice_alone(facts: Facts, first: str, second: str) -> Message | None:
     """Name the one slice, less than half of all examples, that makes most of a lead on a mean over examples."""
-    primary, n = facts.primary, facts.results.n
-    assert primary is not None
+    primary, n = facts.quantity, facts.results.n
     pair, rows = facts.pair(first, second), _slices(facts, first, second)
     if pair is None or not facts.metric(primary).is_mean or facts.results.options.get("weight"):
         return None

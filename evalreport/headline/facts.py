@@ -141,6 +141,12 @@ class Facts:
         exact = next((q for q in keys if q.spelled == name), None)
         return exact or next((q for q in keys if q.metric == name and q.label is None), Quantity(name))
 
+    @property
+    def quantity(self) -> Quantity:
+        """The primary metric of results that have one."""
+        assert self.primary is not None
+        return self.primary
+
     def metric(self, quantity: Quantity) -> Metric:
         """Return the registered metric."""
         return METRICS[quantity.metric]
@@ -211,8 +217,7 @@ class Facts:
             Of how many metrics this is one that is looked at; the primary one is decided by itself.
         """
         primary = quantity is None or quantity == self.primary
-        about = self.primary if quantity is None else quantity
-        assert about is not None
+        about = self.quantity if quantity is None else quantity
         row = lookups.comparison_between(
             self._by_pair, a, b, about=lambda r: Quantity.of(r) == about, decided=primary
         )
@@ -285,8 +290,7 @@ class Facts:
 
     def wins(self, first: str, second: str) -> tuple[int, int]:
         """Count on how many data sets the first of two models has the better value, and all of them."""
-        primary = self.primary
-        assert primary is not None
+        primary = self.quantity
         values: dict[str, dict[tuple[object, object], float]] = {first: {}, second: {}}
         for fold in self.results.folds:
             if (

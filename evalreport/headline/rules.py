@@ -323,8 +323,7 @@ def _fell_in(facts: Facts, record: AuditRecord) -> Message:
     """Say that a model fell in a slice."""
     model, _, place = record.about.partition(", ")
     params = _slice_values(record)
-    primary = facts.primary
-    assert primary is not None
+    primary = facts.quantity
     change = Limited(record.effect_size or 0.0, record.low, record.high)
     known = {
         "model": facts.name(model),
@@ -351,8 +350,7 @@ def _fall(facts: Facts, model: str) -> float:
 
 
 def _fell(facts: Facts, model: str) -> Message:
-    record, primary = facts.accepted.get(model), facts.primary
-    assert primary is not None
+    record, primary = facts.accepted.get(model), facts.quantity
     if record is None or record.difference is None:
         return Message("headline.fell_unknown", model=facts.name(model), metric=facts.words(primary))
     row = facts.worse.get(model)
@@ -377,8 +375,7 @@ def _since(facts: Facts, model: str) -> dict[str, object]:
 
 
 def _change(facts: Facts, record: HistoryRecord) -> dict[str, object]:
-    primary = facts.primary
-    assert primary is not None
+    primary = facts.quantity
     assert record.difference is not None
     change = Limited(record.difference, record.low, record.high)
     now = number_of(record.value or 0.0, change)
@@ -464,8 +461,7 @@ def no_alarm(facts: Facts) -> Lead | None:
     record = facts.accepted[model]
     if record.status == "same":
         now = Message("headline.value", value=record.value, half=None)
-        primary = facts.primary
-        assert primary is not None
+        primary = facts.quantity
         text = Message("headline.no_alarm_same", model=facts.name(model), n=facts.results.n,
                        metric=facts.words(primary), now=now)  # fmt: skip
         return Lead("same_answers", text, model)
@@ -587,10 +583,9 @@ def _new_and_behind(facts: Facts) -> Message | None:
     if not behind:
         return None
     model = max(behind, key=lambda m: (abs(pairs[m].by.value), m))
-    assert facts.primary is not None
     return Message(
-        f"headline.behind_baseline{facts.loss(facts.primary)}_by",
-        first=facts.name(facts.baseline), second=facts.name(model), metric=facts.words(facts.primary),
+        f"headline.behind_baseline{facts.loss(facts.quantity)}_by",
+        first=facts.name(facts.baseline), second=facts.name(model), metric=facts.words(facts.quantity),
         by=size(pairs[model]),
     )  # fmt: skip
 
