@@ -483,15 +483,10 @@ def opposite_attempts(facts: Facts, lead: Lead) -> Message | None:
         return None
     for quantity in facts.at_attempts:
         a, b = (facts.value(m, quantity) for m in (first, second))
-        if (
-            a is None
-            or b is None
-            or quantity == facts.primary
-            or facts.sign(quantity) * (b.value - a.value) <= 0
-        ):
-            continue
         pair = facts.pair(first, second, quantity)
-        if pair is not None and not pair.decided:
+        if a is None or b is None or pair is None or quantity == facts.primary:
+            continue
+        if not pair.decided and pair.by.value < 0:
             return Message(
                 "headline.opposite_open", metric=facts.words(quantity), model=facts.name(second),
                 a=number_of(b.value, pair.by), b=number_of(a.value, pair.by),
