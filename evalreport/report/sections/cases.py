@@ -141,7 +141,7 @@ def _finding(hits: Mapping[Model, float], n: float, label: str, shares: str) -> 
     order = sorted(hits, key=lambda model: -hits[model])
     told = {
         "label": label,
-        "n": numbers.count(n),
+        "n": n,
         "most": numbers.count(most),
         "least": numbers.count(least),
         "model": order[0].name,
