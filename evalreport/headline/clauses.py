@@ -477,6 +477,9 @@ def opposite_attempts(facts: Facts, lead: Lead) -> Message | None:
     first, second = lead.first, lead.second
     if lead.code not in OF_RUNS - {"same_answers"} or first is None or second is None:
         return None
+    of_primary = facts.pair(first, second)
+    if of_primary is None or of_primary.by.value < 0:
+        return None
     for quantity in facts.at_attempts:
         a, b = (facts.value(m, quantity) for m in (first, second))
         pair = facts.pair(first, second, quantity)
