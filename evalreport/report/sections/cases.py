@@ -128,10 +128,12 @@ def _finding(hits: Mapping[Model, float], n: float, label: str, shares: str) -> 
     order = sorted(hits, key=lambda model: -hits[model])
     most, least = hits[order[0]], hits[order[-1]]
     told = {
-        "label": label, "n": numbers.count(n), "most": numbers.count(most), "least": numbers.count(least),
+        "label": label, "n": n, "most": numbers.count(most), "least": numbers.count(least),
         "model": order[0].name, "other": order[-1].name, "between": order[len(order) // 2].name,
     }  # fmt: skip
     key = {2: "find", 3: "find_of_three"}.get(len(hits), "find_of_many")
+    if not n:
+        return say("cases.none_to_find", label=label)
     if most >= n:
         key = "finds_all"
     elif len(hits) == 1 or most == least:
