@@ -376,8 +376,8 @@ def _outside(row: CalibrationTableRecord) -> bool:
 def _parts(view: View, *, by_class: bool) -> Table | None:
     """Return what is gained by ranking and lost to miscalibration, in percent of the Brier score's uncertainty."""
     whole = {r.model: r for r in view.results.calibration if r.slice is None and r.label is None}
-    known = (whole[m.id] for m in view.models if m.id in whole)
-    records = [r for r in known if r.unc and r.mcb is not None]
+    ranked = (whole[m.id] for m in view.models if m.id in whole)
+    records = [r for r in ranked if r.unc and r.mcb is not None]
     if not records:
         return None
     skill = {r.model: (r.dsc or 0.0) / (r.unc or 1.0) for r in records}
