@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from evalreport.metrics.registry import Quantity
 from evalreport.numbers import count
 from evalreport.report.markdown import escaped
 from evalreport.report.naming import metric_label
@@ -14,6 +13,7 @@ from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.table import value_cell
 from evalreport.report.tables import plain_number
 from evalreport.report.view import View
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import say
 from evalreport.texts.visible import visible
 

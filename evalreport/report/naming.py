@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from evalreport.metrics.registry import Quantity
 from evalreport.numbers import count, level, percent
 from evalreport.schema.lookups import tested_pairs
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import named, say, spoken
 from evalreport.texts.visible import visible
 

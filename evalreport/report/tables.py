@@ -8,13 +8,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from evalreport.metrics.registry import Quantity
 from evalreport.questions.calibration.records import CalibrationTableRecord
 from evalreport.report.view import View
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.finding_rules import about_text, findings_of
 from evalreport.schema.findings import FindingRecord
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRecord, Quantity
 from evalreport.schema.results import Results
 from evalreport.texts import Message
 from evalreport.texts.visible import shaped

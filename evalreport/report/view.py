@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalreport.headline import all_inverted, inverted_models
-from evalreport.metrics.registry import Quantity
 from evalreport.numbers import Digits, count, decimals_of, digits_of, interval
 from evalreport.plots.style import mark_of
 from evalreport.questions.slices.records import DisparityRecord
@@ -17,7 +16,7 @@ from evalreport.report.naming import find_key, greater_is_better, metric_label
 from evalreport.schema import lookups
 from evalreport.schema.comparisons import ComparisonRecord, RankingRecord
 from evalreport.schema.decisions import CUT, STRETCHED, VerdictRecord
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRecord, Quantity
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, in_words, say
 from evalreport.texts.labels import in_sentence

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.plots.estimates import LEAST_POINTS, estimator_rows, learning_metric, learning_rows, points_of
 from evalreport.plots.estimates import error_estimates as plot_estimates
 from evalreport.plots.estimates import learning_curves as plot_learning
@@ -22,6 +21,7 @@ from evalreport.report.naming import find_key, label_of, listed, metric_label
 from evalreport.report.table import Cell, Row, Table, limited_cell
 from evalreport.report.view import View
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import coded, named, say
 from evalreport.texts.labels import in_sentence, sentence_start
 from evalreport.texts.visible import visible

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.plots.pairs import critical_differences
 from evalreport.plots.pictures import Figure
 from evalreport.questions.ranks.records import OmnibusRecord
 from evalreport.report.naming import label_of, metric_label
 from evalreport.report.table import Row, Table, Tables, headings
 from evalreport.report.view import View
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import named, say
 
 MOST_DRAWN = 24

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.plots.pairs import LEAST_EXAMPLES, over_time
 from evalreport.plots.pictures import Figure
 from evalreport.questions.slices import group_tables as segments
@@ -31,7 +30,7 @@ from evalreport.report.table import (
 )
 from evalreport.report.view import OF_SLICES, Model, View, is_cut, limits_at_zero
 from evalreport.schema.lookups import quarter
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRecord, Quantity
 from evalreport.texts import Text, coded, named, say
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import distinct_names, visible

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.plots.curves import (
     FIRST,
     MOST_TOLD,
@@ -39,7 +38,7 @@ from evalreport.report.naming import listed, metric_label
 from evalreport.report.table import Row, Table, Tables, shaded
 from evalreport.report.view import Model, View
 from evalreport.schema.lookups import confusion_of
-from evalreport.schema.metrics import ErrorTrendRecord
+from evalreport.schema.metrics import ErrorTrendRecord, Quantity
 from evalreport.texts import named, say
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import distinct_names, shorten, visible

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.questions.thresholds.options import shares_of
 from evalreport.questions.thresholds.records import OperatingPointRecord
 from evalreport.report.naming import metric_label
 from evalreport.report.table import Cell, Row, Table
 from evalreport.report.view import Model, View
 from evalreport.schema.lookups import confusion_of, outcomes_of
+from evalreport.schema.metrics import Quantity
 from evalreport.schema.results import Results
 from evalreport.texts import named, say
 from evalreport.texts.labels import in_sentence

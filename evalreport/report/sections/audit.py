@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.plots.control import Nights, audited_values
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import label_of, listed, metric_label
@@ -15,6 +14,7 @@ from evalreport.report.table import Cell, Row, Table, Tables, headings
 from evalreport.report.view import Model, View
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.lookups import quarter
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import named, say
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.questions.thresholds.options import shares_of
 from evalreport.questions.thresholds.records import OperatingPointRecord, ThresholdChangeRecord
 from evalreport.report.naming import label_of
 from evalreport.report.table import Cell, Row, Table
 from evalreport.report.view import Model, View
 from evalreport.schema.lookups import confusion_of, outcomes_of
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import named, say
 from evalreport.texts.visible import short_names, shorten, visible
 

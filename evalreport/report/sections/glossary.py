@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
 from evalreport.report.naming import count_range, display_of, entry, label_of, origin_of, summary_of
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.view import View
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import true_counts
+from evalreport.schema.metrics import Quantity
 from evalreport.schema.warnings import FEW_CLUSTERS, FEW_OF_A_CLASS, FEW_RESAMPLES
 from evalreport.texts import coded, joined, named, say
 from evalreport.texts.labels import sentence_start

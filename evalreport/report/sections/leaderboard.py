@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.questions.ranks.records import RankSetRecord
 from evalreport.report.naming import (
     display_of,
@@ -24,7 +23,7 @@ from evalreport.report.naming import (
 from evalreport.report.table import Cell, Scale, Stroke, difference_scale, stroke, value_cell
 from evalreport.report.view import Model, View, is_cut, limits_at_zero
 from evalreport.schema.lookups import shown_behind, true_counts
-from evalreport.schema.metrics import COMPANIONS
+from evalreport.schema.metrics import COMPANIONS, Quantity
 from evalreport.texts import in_words, named, say, shortened
 from evalreport.texts.labels import in_sentence
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.questions.attempts import variance_section
 from evalreport.questions.looks.records import LookRecord
 from evalreport.report.naming import count_range, entry, label_of, level_of_pairs, listed, test_in_words
@@ -14,6 +13,7 @@ from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
 from evalreport.report.view import View
 from evalreport.schema.lookups import tested_pairs
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import has, in_words, named, say
 from evalreport.texts.labels import sentence_start
 

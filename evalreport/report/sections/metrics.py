@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.report.naming import entry, greater_is_better, label_of, listed, summary_of
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.table import MOST_MODELS, Cell, Column, Row, Table, pair_row
 from evalreport.report.view import Model, View, limits_at_zero
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import true_counts
-from evalreport.schema.metrics import Interval, MetricRecord
+from evalreport.schema.metrics import Interval, MetricRecord, Quantity
 from evalreport.texts import coded, has, joined, named, say
 from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import visible

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from evalreport import numbers
-from evalreport.metrics.registry import Quantity
 from evalreport.report.naming import listed, test_in_words
 from evalreport.report.table import Shaded, Tables, shaded
 from evalreport.report.view import Model, View
 from evalreport.schema.decisions import TaskVerdictRecord
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRecord, Quantity
 from evalreport.texts import in_words, named, say, shortened
 from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import shorten, visible
