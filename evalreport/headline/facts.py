@@ -444,9 +444,9 @@ def amount(of: Limited, like: Limited | None = None, **how: object) -> Message:
     return Message("headline.limited", value=of.value, limits=(of.low, of.high), half=half, **how)
 
 
-def number_of(value: float, like: Limited) -> Message:
-    """Return a message of a number with the digits of another one's interval."""
-    return Message("headline.value", value=value, half=like.half)
+def number_of(value: float, like: Limited | None = None) -> Message:
+    """Return a message of a number with the digits of another one's interval, if there is one."""
+    return Message("headline.value", value=value, half=None if like is None else like.half)
 
 
 def values_beside(a: float, b: float, by: Limited, *, cut: bool = False) -> dict[str, Message]:

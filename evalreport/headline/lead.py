@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evalreport.headline.facts import Facts, Limited, Pair, amount, oriented
+from evalreport.headline.facts import Facts, Limited, Pair, amount, number_of, oriented
 from evalreport.metrics.registry import JUDGED
 from evalreport.schema import lookups
 from evalreport.schema.decisions import Tone
@@ -50,9 +50,9 @@ def size(pair: Pair, *, turn: bool = False) -> Message:
     if turn:
         by = oriented(by.value, by.low, by.high, -1)
     if by.low is None or by.high is None:
-        return Message("headline.value", value=abs(by.value), half=None)
+        return number_of(abs(by.value))
     if pair.cut:
-        return Message("headline.value", value=by.value, half=by.half)
+        return number_of(by.value, by)
     return amount(by)
 
 

@@ -327,9 +327,9 @@ def _none_is_best(facts: Facts, pair: Pair, params: Mapping[str, object]) -> Mes
     a, b = (value_of(facts, m) for m in (pair.first, pair.second))
     names = {"first": facts.name(pair.first), "second": facts.name(pair.second)}
     shown = values_are_shown(facts, pair, a, b)
-    judged = not shown and pair.quantity.metric == JUDGED
+    of_both = not shown and pair.quantity.metric == JUDGED
     sizes = values_beside(a.value, b.value, pair.by)
-    key = "several_undecided" if shown else "several_undecided_judged" if judged else "several_undecided_by"
+    key = "several_undecided" if shown else "several_undecided_judged" if of_both else "several_undecided_by"
     return Message(f"headline.{key}", units=units(facts), **names, **sizes, **params)
 
 

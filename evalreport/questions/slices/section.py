@@ -81,7 +81,8 @@ def describe(view: View) -> Slices | None:
     family, groups = _against_rest(view), segments.groups_of(view)
     finding = "" if _blocked(view) else _finding(view, family, groups, names)
     columns = [_column(view, name, sliced, groups, finding) for name in names]
-    over_time = [place for place, name in enumerate(names) if _is_over_time(name, sliced)]
+    values = {name: {r.slice.value for r in sliced if r.slice and r.slice.column == name} for name in names}
+    over_time = [p for p, name in enumerate(names) if len(values[name]) > 2 and are_periods([*values[name]])]
     for number, place in enumerate(over_time[:MOST_CHARTS]):
         columns[place] = replace(columns[place], figure=_over_time(view, names[place], number))
     plain = say("heading.slices")
@@ -89,26 +90,18 @@ def describe(view: View) -> Slices | None:
     return Slices(heading, tuple(columns), _note(view, family))
 
 
-def _is_over_time(column: str, sliced: Sequence[MetricRecord]) -> bool:
-    values = {r.slice.value for r in sliced if r.slice is not None and r.slice.column == column}
-    return len(values) > 2 and are_periods(list(values))
-
-
 def _over_time(view: View, column: str, number: int) -> Figure:
     """Return the values of all models over the periods of a column."""
     metric = view.digits(view.primary).headed(view.primary_label)
-    names = {model.id: model.name for model in view.models}
+    known = {"metric": metric, "column": visible(column)}
     return Figure(
-        name=f"over-time-{number}",
-        title=say("evidence.over_time", metric=metric, column=visible(column)),
+        name=f"over-time-{number}", title=say("evidence.over_time", **known), width=9.0, height=2.6,
         caption=say(
             "evidence.over_time_note", model=view.models[0].name, level=numbers.percent(view.confidence),
             least=LEAST_EXAMPLES,
         ),
-        width=9.0,
-        height=2.6,
-        description=say("evidence.over_time_described", metric=metric, column=visible(column)),
-        draw=(partial(over_time, view.results, column=column, names=names),),
+        description=say("evidence.over_time_described", **known),
+        draw=(partial(over_time, view.results, column=column, names=view.names),),
     )  # fmt: skip
 
 
@@ -377,14 +370,9 @@ def summary_line(view: View) -> str:
     for r in sorted(left, key=lambda r: (word_of(view, r) != "worse", -abs(r.difference or 0.0))):
         groups.setdefault((r.slice.column, r.slice.value, word_of(view, r)), []).append(view.text(r.model))
     names = distinct_names(list(dict.fromkeys(value for _, value, _ in groups)))
+    each = "slices.worse_slice" if all_worse else "slices.flagged_slice"
     shown = [
-        say(
-            "slices.worse_slice" if all_worse else "slices.flagged_slice",
-            column=column,
-            value=names[value],
-            word=named("chip", word),
-            models=listed(models, 3),
-        )
+        say(each, column=column, value=names[value], word=named("chip", word), models=listed(models, 3))
         for (column, value, word), models in groups.items()
     ]
     more = len(shown) - MOST_NAMED
