@@ -171,10 +171,7 @@ def evaluate(
     >>> [(row.a, row.b, row.difference) for row in results.comparisons if row.recommended]
     [('forest', 'logreg', 0.0)]
     """
-    from evalreport import extensions
-    from evalreport.analysis import evaluate as analyse
-    from evalreport.gates.outcomes import decide_gates
-    from evalreport.headline import with_headline
+    from evalreport import analysis, extensions
     from evalreport.loading.load import load as load_predictions
     from evalreport.loading.load import settled_options
     from evalreport.options import memory_bytes
@@ -188,16 +185,15 @@ def evaluate(
         models, options=settled, truth=values, classes=classes, memory_limit=limit, engine=elsewhere
     )
     looks = extensions.load("looks of a run")(settled)
-    results = analyse(
+    results = analysis.evaluate(
         predictions,
         options=settled,
         jobs=jobs,
         progress=progress,
         look_of=None if looks is None else looks.look,
     )
-    results = decide_gates(results, settled.gates)
     criteria = extensions.load("criteria of a run")(settled, predictions)
-    results = with_headline(results if criteria is None else criteria.mark(results))
+    results = analysis.with_gates(results, settled, criteria and criteria.mark)
     if looks is not None:
         looks.keep(results)
     return results

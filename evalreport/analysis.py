@@ -34,6 +34,7 @@ from evalreport.comparisons.verdicts import second_verdicts, verdict_records
 from evalreport.engine.parallel import working
 from evalreport.gates.chosen import chosen_values
 from evalreport.gates.conditions import cost_of
+from evalreport.gates.outcomes import decide_gates
 from evalreport.gates.ratios import ratio_records
 from evalreport.gates.reach import require_reachable
 from evalreport.gates.slices import divisions_of_run, gate_terms, quantities_in_gates, quantities_in_slices
@@ -113,6 +114,17 @@ def evaluate(
         results = with_checks(with_verdicts(run), run)
         say("done", 1.0)
         return with_headline(results)
+
+
+def with_gates(
+    results: Results, options: Options, mark: Callable[[Results], Results] | None = None
+) -> Results:
+    """Return the results of a run with its gates decided and, by ``mark``, what no declared criterion covers.
+
+    The headline is chosen anew: it says which gates pass.
+    """
+    decided = decide_gates(results, options.gates)
+    return with_headline(decided if mark is None else mark(decided))
 
 
 def compared_data(

@@ -171,13 +171,7 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings, state: State) 
             progress=progress,
             look_of=None if looks is None else looks.look,
         )
-        if settings.options.gates or criteria is not None:
-            from evalreport.gates.outcomes import decide_gates
-            from evalreport.headline import with_headline
-
-            results = decide_gates(results, settings.options.gates)
-            results = with_headline(results if criteria is None else criteria.mark(results))
-        results = cleared(results)
+        results = cleared(analysis.with_gates(results, settings.options, criteria and criteria.mark))
         if looks is not None:
             if settings.options.looks_file is not None:
                 state["interrupted"] = Message("cli.look_kept", path=settings.options.looks_file)

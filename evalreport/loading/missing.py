@@ -171,7 +171,7 @@ def _left_out(loaded: Loaded, gaps: list[_Gap], absent: Mask) -> Loaded:
             about=_models(rows, gaps),
             n=int((~kept).sum()),
             total=len(kept),
-            why=_counts(rows, alignment, gaps, absent),
+            why=tuple(f"{rows.models[gap.model]}: {int(gap.cells.sum())}" for gap in gaps),
         )
         if scores
         else warning(

@@ -143,7 +143,7 @@ def one_screen(results: Results) -> str:
 
     counts = {name: len(getattr(results, name)) for name in record_lists(type(results))}
     kind = "shown.head_scores" if results.task == "scores" else "shown.head"
-    head = say(kind, task=results.task, design=results.design, n=results.n, models=len(results.models))
+    head = say(kind, task=results.task, design=results.design, n=len(results.models), examples=results.n)
     lines = []
     if results.metrics and results.ranking:
         console = Console(width=100, file=io.StringIO(), color_system=None)

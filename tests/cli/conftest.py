@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import evalreport
+from evalreport.analysis import with_gates
 from evalreport.cli import main
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.metrics import Interval, MetricRecord
@@ -102,6 +103,9 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
         state.on_evaluate()
         return state.results
 
+    def gated(results: Results, options: Any, mark: Any) -> Results:
+        return with_gates(results, options, mark) if options.gates else results
+
     def render(_results: Results, output: Path, *, options: Any, beside: Any, done: Any) -> Any:
         state.calls[-1]["output"] = options
         output.mkdir(parents=True, exist_ok=True)
@@ -110,7 +114,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
         done()
         return types.SimpleNamespace(paths=(output / "report.html",), warnings=state.render_warnings)
 
-    _install(monkeypatch, "analysis", evaluate=evaluate)
+    _install(monkeypatch, "analysis", evaluate=evaluate, with_gates=gated)
     _install(
         monkeypatch,
         "report",
