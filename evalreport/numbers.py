@@ -360,7 +360,12 @@ def headline_decimals(half: float | None, values: Iterable[float] = ()) -> int:
 
 
 def amount(
-    value: float, half: float | None = None, *, signed: bool = False, beside_others: bool = False
+    value: float,
+    half: float | None = None,
+    *,
+    signed: bool = False,
+    beside_others: bool = False,
+    finer: bool = False,
 ) -> str:
     """Write a number of any size as a sentence does, with the digits that its uncertainty allows.
 
@@ -370,6 +375,8 @@ def amount(
         Half the width of its interval, in the same units.
     beside_others
         It stands in a list, whose numbers have the same decimals; alone one that ends in a half has one decimal more.
+    finer
+        With one decimal more.
 
     Examples
     --------
@@ -378,7 +385,7 @@ def amount(
     >>> amount(2.645e-8, 1.9e-9), amount(-5.3e-6, 1e-7), amount(5e-7, 7e-6)
     ('26.4×10⁻⁹', '−5.30×10⁻⁶', '0.5×10⁻⁶')
     """
-    unit, name, decimals = _scale(value, half)
+    unit, name, decimals = _scale(value, half, finer)
     decimals = headline_decimals(half, (value,)) if beside_others and not name else decimals
     mark = MINUS if value < 0 else "+" if signed and value > 0 else ""
     if name:
@@ -387,24 +394,24 @@ def amount(
     if size and (size < 1e-4 or size >= 1e15):
         if value == 0:
             return "0"
-        digits = 3
+        digits = 3 + finer
         if half:
-            digits = max(math.floor(math.log10(abs(value))) - math.floor(math.log10(half)) + 2, 1)
+            digits = max(math.floor(math.log10(abs(value))) - math.floor(math.log10(half)) + 2, 1) + finer
         power = 3 * math.floor(math.log10(size) / 3)
         before = math.floor(math.log10(abs(value))) - power + 1
-        return f"{mark}{abs(value) / 10.0**power:,.{max(min(digits, 4) - before, 0)}f}×10{_raised(power)}"
+        return f"{mark}{abs(value) / 10.0**power:,.{max(min(digits, 4 + finer) - before, 0)}f}×10{_raised(power)}"
     return number(value, decimals, signed=signed)
 
 
-def _scale(value: float, half: float | None) -> tuple[float, str, int]:
+def _scale(value: float, half: float | None, finer: bool = False) -> tuple[float, str, int]:
     """Return the unit in which a number is written, its name, and the decimals; one more where a half would be cut."""
     size = max(abs(value), half or 0.0)
     for unit, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if size >= unit and size < 1e15:
             scaled = None if half is None else half / unit
-            return unit, name, headline_decimals(scaled, (value / unit,))
+            return unit, name, headline_decimals(scaled, (value / unit,)) + finer
     decimals = headline_decimals(half, (value,))
-    return 1.0, "", decimals + _ends_in_half(value, decimals)
+    return 1.0, "", decimals + (finer or _ends_in_half(value, decimals))
 
 
 def _ends_in_half(value: float, decimals: int) -> bool:
@@ -419,7 +426,7 @@ def _ends_in_half(value: float, decimals: int) -> bool:
     return decimals > 0 and halves < 1e9 and abs(halves - round(halves)) < 1e-6 and round(halves) % 10 == 5
 
 
-def shown(value: float, half: float | None) -> tuple[float, float]:
+def shown(value: float, half: float | None, *, finer: bool = False) -> tuple[float, float]:
     """Return the number that ``amount`` writes, and the size of its last digit.
 
     Examples
@@ -427,7 +434,7 @@ def shown(value: float, half: float | None) -> tuple[float, float]:
     >>> shown(0.91449, 0.05), shown(0.0075, 0.05), shown(15_210_414, 3.8e6)
     ((0.914, 0.001), (0.0075, 0.0001), (15200000.0, 100000.0))
     """
-    unit, _, decimals = _scale(value, half)
+    unit, _, decimals = _scale(value, half, finer)
     return round(value / unit, decimals) * unit, unit * 10.0**-decimals
 
 

@@ -139,9 +139,8 @@ def bootstrap_rows_within(strata: npt.NDArray[np.int64], n_resamples: int, *, se
     """Yield blocks (b, n) of row weights drawn within strata: every stratum keeps its number of rows."""
     for block, size in blocks(n_resamples, len(strata)):
         weights = np.zeros((size, len(strata)))
-        for stratum in np.unique(strata):
-            rows = np.flatnonzero(strata == stratum)
-            generator = stream(seed, f"bootstrap rows of stratum {stratum}", block)
+        for place, rows in enumerate(_members(strata)):
+            generator = stream(seed, f"bootstrap rows of stratum {place}", block)
             weights[:, rows] = generator.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=size)
         yield weights
 
@@ -152,9 +151,14 @@ def bootstrap_cells_within(
     """Yield blocks (b, u) of weights of distinct cells drawn within strata: every stratum keeps its total."""
     for block, size in blocks(n_resamples, len(counts)):
         weights = np.zeros((size, len(counts)))
-        for stratum in np.unique(strata):
-            cells = np.flatnonzero(strata == stratum)
+        for place, cells in enumerate(_members(strata)):
             total = counts[cells].sum()
-            generator = stream(seed, f"bootstrap cells of stratum {stratum}", block)
+            generator = stream(seed, f"bootstrap cells of stratum {place}", block)
             weights[:, cells] = generator.multinomial(round(float(total)), counts[cells] / total, size=size)
         yield weights
+
+
+def _members(strata: npt.NDArray[np.integer]) -> list[Indices]:
+    """Return the members of each stratum, in the order in which strata appear: their names move no draw."""
+    first = np.sort(np.unique(strata, return_index=True)[1])
+    return [np.flatnonzero(strata == strata[at]) for at in first]

@@ -165,15 +165,20 @@ def _alike(facts: Facts) -> bool:
 def _alike_in_scores(facts: Facts) -> Literal["probabilities", "order"] | None:
     """Say in what all models of two classes are the same on every example where labels are not known to be.
 
-    A difference of areas under the ROC curve, or of losses, has no limits where it is the same, 0, on every example.
+    A difference of areas under the ROC curve, or of losses, does not vary where it is the same, 0, on every example.
     """
     results, primary = facts.results, facts.primary
     if primary is None or results.task != "binary":
         return None
 
     def same_on_every_example(name: str) -> bool:
-        rows = [r for r in rows_on(results, Quantity(name)) if r.recommended]
-        return bool(rows) and all(r.difference == 0 and r.low is None and r.p_value == 1 for r in rows)
+        rows = [r for r in rows_on(results, Quantity(name)) if r.b is not None]
+        return bool(rows) and all(
+            r.difference == 0
+            and r.reason is not None
+            and coded(joined(r.reason)[0])[0] == "limits.no_variation"
+            for r in rows
+        )
 
     if not same_on_every_example(primary.metric):
         return None

@@ -446,12 +446,14 @@ def number_of(value: float, like: Limited) -> Message:
 
 
 def values_beside(a: float, b: float, by: Limited, *, cut: bool = False) -> dict[str, Message]:
-    """Return messages of two values and of the difference between them, with one number of digits.
+    """Return messages of two values and of the difference between them.
 
+    The values have one decimal more where else the difference shown were not theirs: 0.8014 and 0.7865, by 0.015.
     ``cut``: the interval was cut at 0, which no sentence shows.
     """
-    half = exact_half(a, b, by)
-    first, second = (Message("headline.value", value=v, half=half) for v in (a, b))
+    half = _telling(max(a, b, key=abs), by.half)
+    finer = {} if _agree(a, b, by.value, half) else {"finer": True}
+    first, second = (Message("headline.value", value=v, half=half, **finer) for v in (a, b))
     if by.low is None or by.high is None or cut:
         difference = Message("headline.value", value=by.value, half=half)
     else:
@@ -460,14 +462,9 @@ def values_beside(a: float, b: float, by: Limited, *, cut: bool = False) -> dict
 
 
 def add_up(a: float, b: float, by: Limited) -> bool:
-    """Say whether a difference is that of the two values, to the digits that are shown."""
-    return _off(a, b, by.value, exact_half(a, b, by)) == 0
-
-
-def exact_half(a: float, b: float, by: Limited) -> float | None:
-    """Return the half width by whose digits the difference shown is that of the two values shown, 10 - 7 = 3."""
+    """Say whether a difference is that of the two values, to the digits that ``values_beside`` shows."""
     half = _telling(max(a, b, key=abs), by.half)
-    return half / 10 if half is not None and _off(a, b, by.value, half) > 0 else half
+    return _agree(a, b, by.value, half) or _agree(a, b, by.value, half, finer=True)
 
 
 def _telling(value: float, half: float | None) -> float | None:
@@ -477,11 +474,15 @@ def _telling(value: float, half: float | None) -> float | None:
     return half
 
 
-def _off(a: float, b: float, by: float, half: float | None) -> float:
-    """Return by how much the difference that is shown is not that of the two values that are shown, to their digits."""
-    (first, step), (second, other), (difference, third) = (numbers.shown(v, half) for v in (a, b, by))
-    off = abs(abs(first - second) - abs(difference))
-    return 0.0 if off < max(step, other, third) / 2 else off
+def _agree(a: float, b: float, by: float, half: float | None, *, finer: bool = False) -> bool:
+    """Say whether the difference that is shown is that of the two values that are shown, ``finer`` or not.
+
+    Of finer values it is theirs, rounded once more.
+    """
+    first, second = (numbers.shown(v, half, finer=finer) for v in (a, b))
+    difference, step = numbers.shown(by, half)
+    off = abs(abs(first[0] - second[0]) - abs(difference))
+    return off < max(first[1], second[1], step) / 2 or (finer and off <= step / 2 * (1 + 1e-9))
 
 
 def all_equal(values: Sequence[float | None]) -> bool:

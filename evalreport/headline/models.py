@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalreport.headline.facts import (
     Facts,
@@ -29,6 +29,7 @@ from evalreport.headline.lead import (
 )
 from evalreport.metrics.registry import JUDGED, Quantity
 from evalreport.questions.baselines.records import AgainstRuleRecord
+from evalreport.schema.lookups import shown_behind
 from evalreport.texts import Message, in_words, say, shortened
 from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import visible
@@ -280,8 +281,10 @@ def several_models(facts: Facts) -> Lead | None:
     pairs = {m: p for m in models[1:] if (p := facts.pair(leader, m)) is not None}
     if not pairs:
         return None
-    behind = [m for m, p in pairs.items() if p.decided and p.ahead]
-    contenders = [leader, *(m for m in pairs if m not in behind)]
+    of_leader = [m for m, p in pairs.items() if p.decided and p.ahead]
+    undecided = [m for m in pairs if m not in of_leader]
+    contenders = [leader, *([m for m in undecided if m not in shown_behind(facts.results)] or undecided)]
+    behind = [m for m in pairs if m not in contenders]
     params: dict[str, object] = {
         "leader": facts.name(leader),
         "metric": primary_words(facts),
@@ -315,7 +318,9 @@ def several_models(facts: Facts) -> Lead | None:
         first=_may_be_best(facts, contenders, params),
         second=_the_rest(facts, contenders, behind),
     )
-    return Lead("ahead", text, leader, behind[0], about=tuple(contenders[1:]))
+    if not of_leader:
+        return Lead("undecided", text, leader, contenders[1], about=tuple(contenders[1:]))
+    return Lead("ahead", text, leader, of_leader[0], about=tuple(contenders[1:]))
 
 
 def _others(number: int) -> str:
@@ -359,19 +364,30 @@ def _may_be_best(facts: Facts, contenders: Sequence[str], params: Mapping[str, o
 
 
 def _the_rest(facts: Facts, contenders: Sequence[str], behind: Sequence[str]) -> Message:
-    """Say how far the other models are behind: all contenders where that is decided, else the first."""
+    """Say how far the other models are behind: all contenders where that is decided, else the first, else another."""
     assert facts.primary is not None
     loss = facts.loss(facts.primary)
-    across = [facts.pair(m, other) for m in contenders for other in behind]
-    of_all = all(p is not None and p.decided and p.ahead for p in across)
-    pairs = across if of_all else [facts.pair(contenders[0], other) for other in behind]
-    nearest = min((p for p in pairs if p is not None), key=lambda p: p.by.value)
-    by = beside_margin(facts, nearest, size(nearest))
+    across = [p for m in contenders for other in behind if (p := facts.pair(m, other)) is not None]
+    of_leader = [p for p in across if p.first == contenders[0] and p.decided and p.ahead]
+    of_all = len(across) == len(contenders) * len(behind) and all(p.decided and p.ahead for p in across)
     if len(behind) == 1:
-        whom = say("headline.them", n=len(contenders)) if of_all else facts.name(contenders[0])
+        pair = of_leader[0] if of_leader else next(_ahead_of(facts, behind[0]))
+        whom = say("headline.them", n=len(contenders)) if of_all else facts.name(pair.first)
+        by = beside_margin(facts, pair, size(pair))
         return Message(f"headline.rest_one{loss}", other=facts.name(behind[0]), whom=whom, by=by)
+    if not of_leader:
+        return Message(f"headline.rest_each{loss}", number=len(behind))
+    nearest = min(across if of_all else of_leader, key=lambda p: p.by.value)
+    by = beside_margin(facts, nearest, size(nearest))
     if of_all:
         return Message(f"headline.rest{loss}", number=len(behind), by=by)
-    return Message(
-        f"headline.rest_of_leader{loss}", number=len(behind), whom=facts.name(contenders[0]), by=by
-    )
+    whom = facts.name(contenders[0])
+    if len(of_leader) == len(behind):
+        return Message(f"headline.rest_of_leader{loss}", number=len(behind), whom=whom, by=by)
+    return Message(f"headline.rest_of_several{loss}", number=len(behind), n=len(of_leader), whom=whom, by=by)
+
+
+def _ahead_of(facts: Facts, model: str) -> Iterator[Pair]:
+    """Yield the decided pairs of a model with those ahead of it, the best first, seen from these."""
+    pairs = (facts.pair(other, model) for other in facts.ranked if other != model)
+    return (p for p in pairs if p is not None and p.decided and p.ahead)

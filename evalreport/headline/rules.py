@@ -119,7 +119,7 @@ def params_of(message: Message) -> dict[str, Any]:
     for name, value in message.params.items():
         if isinstance(value, Message) and value.code != PLAIN:
             inner = params_of(value)
-            if "value" in inner and set(inner) <= {"value", "limits", "half"}:
+            if "value" in inner and set(inner) <= {"value", "limits", "half", "finer"}:
                 params[name] = inner["value"]
                 if "limits" in inner:
                     params[f"{name}_low"], params[f"{name}_high"] = inner["limits"]

@@ -264,7 +264,9 @@ def _filled(
         influence=Influence(by_unit, np.ones(len(by_unit))),
         sampling=replace(
             _judged(units, gold),
-            made_up=with_made_up(judge, gold, weights[0]) if share_of_right and np.isnan(gold).any() else None,
+            made_up=with_made_up(judge, gold, weights[0])
+            if share_of_right and np.isnan(gold).any()
+            else None,
         ),
         evidence=Judged(n, len(gold) - n, weights[0] if units.task is None else np.nan),
     )

@@ -14,7 +14,7 @@ from evalreport.numbers import digits_apart, to_digits
 from evalreport.plots.parameters import Ids, Names
 from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.questions.thresholds.records import CurveRecord
-from evalreport.schema.lookups import is_metric, outcomes_of, ranked, true_counts, values_of
+from evalreport.schema.lookups import is_metric, outcomes_of, ranked, shown_behind, true_counts, values_of
 from evalreport.schema.metrics import ROC_AREAS
 from evalreport.schema.results import Results
 from evalreport.texts import say
@@ -68,7 +68,8 @@ def contenders(results: Results, metric: str | None = None) -> list[str]:
         return order
     if metric == results.shown_metric:
         decided = {frozenset(v.about) for v in results.verdicts if v.verdict in ("better", "worse")}
-        return [model for model in order if frozenset((model, *order[:1])) not in decided]
+        behind = shown_behind(results)
+        return [m for m in order if frozenset((m, *order[:1])) not in decided and m not in behind]
     known = {model: record.value for model, record in values_of(results, metric).items()}
     order = sorted((m for m in order if known.get(m) is not None), key=lambda m: -(known[m] or 0.0))
     pairs = max(len(results.models) * (len(results.models) - 1) / 2, 1)

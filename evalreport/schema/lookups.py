@@ -23,6 +23,11 @@ def ranked(results: Results) -> list[str]:
     )
 
 
+def shown_behind(results: Results) -> set[str]:
+    """Return the models that are shown to be behind some other one, not always the first: none of them may be best."""
+    return {record.model for record in results.rank_sets if not record.may_be_best}
+
+
 def place_of_model(results: Results, model: str) -> int:
     """Return a model's place in the ranking, from 0 on: its colour, its marker and the key of its parts go by it."""
     return ranked(results).index(model)

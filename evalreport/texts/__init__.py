@@ -77,7 +77,7 @@ FORMATS: Mapping[str, Callable[[Any, Mapping[str, Value]], str]] = {
     "p": lambda value, _: numbers.p_phrase(value),
     "interval": lambda value, values: _interval(value, values),
     "signed_interval": lambda value, values: _interval(value, values, signed=True),
-    "amount": lambda value, values: numbers.amount(value, values.get("half")),  # type: ignore[arg-type]
+    "amount": lambda value, values: numbers.amount(value, values.get("half"), finer="finer" in values),  # type: ignore[arg-type]
     "change": lambda value, values: numbers.amount(value, values.get("half"), signed=True),  # type: ignore[arg-type]
     "figure": lambda value, values: numbers.amount(value, values.get("half"), beside_others=True),  # type: ignore[arg-type]
     "amounts": lambda value, values: numbers.amounts(value, values.get("half")),  # type: ignore[arg-type]

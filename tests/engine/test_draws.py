@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.engine.draws import bootstrap_rows
+from evalreport.engine.draws import bootstrap_cells_within, bootstrap_rows, bootstrap_rows_within
 
 
 def drawn(n: int, size: int, seed: int) -> np.ndarray:
@@ -55,3 +55,15 @@ def test_two_rows_of_a_sample_are_negatively_correlated() -> None:
     n, size = 5, 40_000
     covariance = np.cov(drawn(n, size, 4))[0, 1]
     assert covariance == pytest.approx(-1 / n, abs=4 * (1 - 1 / n) / np.sqrt(size))
+
+
+def test_names_of_strata_move_no_draw() -> None:
+    """Classes 0, 1, 2 that are called 2, 0, 1 are drawn alike, and every class keeps its number of examples."""
+    strata = np.array([1, 0, 1, 2, 0, 0, 1, 2, 2, 2])
+    renamed = np.array([2, 0, 1])[strata]
+    (first,), (second,) = ([*bootstrap_rows_within(codes, 50, seed=1)] for codes in (strata, renamed))
+    assert (first == second).all()
+    assert all((first[:, strata == k].sum(axis=1) == (strata == k).sum()).all() for k in range(3))
+    counts = np.arange(1.0, 11.0)
+    cells = [next(bootstrap_cells_within(counts, c.astype(np.int32), 50, seed=1)) for c in (strata, renamed)]
+    assert (cells[0] == cells[1]).all()

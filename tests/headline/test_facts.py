@@ -112,9 +112,11 @@ def test_who_is_in_service(binary: Results) -> None:
 
 
 def test_two_values_and_their_difference_add_up_as_they_are_shown() -> None:
-    """9.38 and 18.58 are 9.2 apart: as 9 and 19 they would be 10 apart."""
+    """9.38 and 18.58 are 9.2 apart, as 9 and 19 they would be 10; 0.8014 and 0.78655 are 0.015 apart, not 0.014."""
     shown = values_beside(9.38, 18.58, Limited(9.2, -5.0, 34.0))
-    assert [str(shown[k]) for k in ("a", "b", "by")] == ["9.4", "18.6", "9.2 [−5.0, 34.0]"]
+    assert [str(shown[k]) for k in ("a", "b", "by")] == ["9.4", "18.6", "9 [−5, 34]"]
+    finer = values_beside(0.8014, 0.78655, Limited(0.01485, 0.0083, 0.0216))
+    assert [str(finer[k]) for k in ("a", "b", "by")] == ["0.8014", "0.7865", "0.015 [0.008, 0.022]"]
     exact = values_beside(0.86, 0.80, Limited(0.06, 0.043, 0.077))
     assert [str(exact[k]) for k in ("a", "b", "by")] == ["0.860", "0.800", "0.060 [0.043, 0.077]"]
 

@@ -254,3 +254,29 @@ def test_where_no_gate_is_decided_all_are_undecided() -> None:
     assert said(er.evaluate(models, truth=truth, gates=gates, resamples=20)).startswith(
         "All three gates are undecided: "
     )
+
+
+def with_errors(wrong: dict[str, range | tuple[int, ...]]) -> Results:
+    """Evaluate models that are wrong on these of 300 examples of two classes, half of either."""
+    truth = np.arange(300) % 2
+    models = {}
+    for name, rows in wrong.items():
+        answers = truth.copy()
+        answers[list(rows)] = 1 - answers[list(rows)]
+        models[name] = {"y_pred": answers}
+    return er.evaluate(models, truth=truth, positive="1", metrics=("accuracy",), resamples=20)
+
+
+def test_a_model_that_is_behind_another_than_the_first_is_not_said_to_be_best() -> None:
+    """62 errors hold b's 46, so 16 of 16 go one way; a's 44 lie elsewhere, so that a against c is open."""
+    elsewhere = range(200, 244)
+    results = with_errors({"a": elsewhere, "b": range(46), "c": range(62)})
+    assert {r.model for r in results.rank_sets if r.may_be_best} == {"a", "b"}
+    assert results.verdict.startswith(
+        "a or b is best on accuracy (0.853, 0.847); 300 examples do not show which. "
+    )
+    assert " c is behind b, by 0.053 [" in results.verdict
+    several = with_errors({"a": elsewhere, "b": range(46), "c": range(62), "d": range(64)})
+    assert several.verdict.endswith(" Each of the other two is behind another model.")
+    far = with_errors({"a": elsewhere, "b": range(46), "c": range(62), "d": range(150)})
+    assert "Each of the other two is behind another model, one of them behind a, by 0.35 [" in far.verdict

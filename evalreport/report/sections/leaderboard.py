@@ -41,7 +41,7 @@ from evalreport.report.view import (
     verdict_word,
 )
 from evalreport.schema.decisions import VerdictRecord
-from evalreport.schema.lookups import true_counts
+from evalreport.schema.lookups import shown_behind, true_counts
 from evalreport.schema.metrics import COMPANIONS
 from evalreport.texts import in_words, named, say, shortened
 from evalreport.texts.labels import in_sentence
@@ -198,14 +198,15 @@ class Conflict:
 
 
 def leading(view: View) -> tuple[Model, ...]:
-    """Return the models that are not decided to be behind the one that ranks first, that one among them.
+    """Return the models that may be best: not decided to be behind the one that ranks first, nor behind another one.
 
     All of them where every model is inverted.
     """
     first, *others = view.models
     if not view.is_ranked:
         return view.models
-    return first, *(m for m in others if verdict_word(view, first, m) != "better")
+    behind = shown_behind(view.results)
+    return first, *(m for m in others if verdict_word(view, first, m) != "better" and m.id not in behind)
 
 
 def conflict(view: View) -> Conflict | None:
