@@ -37,7 +37,7 @@ def blocked(facts: Facts) -> Lead | None:
     if not facts.ranked:
         return _no_verdict(Message("headline.no_value", metric=facts.words(primary)))
     if len(facts.ranked) > 1 and facts.without_a_test:
-        values = _values(facts, facts.ranked[:MOST_NAMES])
+        values = _values(facts)
         return _no_verdict(Message("headline.no_test", metric=facts.words(primary), values=values))
     without_limits = all(pair.by.low is None for pair in facts.pairs)
     if len(facts.ranked) > 1 and without_limits and not _alike(facts) and not _alike_in_scores(facts):
@@ -59,17 +59,21 @@ def _why_blocked(facts: Facts, code: str, text: Text) -> Text:
     return Message("headline.because", text=str(text).rstrip("."))
 
 
-def _values(facts: Facts, models: Sequence[str]) -> tuple[Message, ...]:
-    return tuple(
-        Message("headline.model_value", model=facts.name(m), value=amount(value_of(facts, m))) for m in models
+def _values(facts: Facts) -> tuple[Message, ...]:
+    """Return the values of the first models, and how many others there are."""
+    values = tuple(
+        Message("headline.model_value", model=facts.name(m), value=amount(value_of(facts, m)))
+        for m in facts.ranked[:MOST_NAMES]
     )
+    others = len(facts.ranked) - len(values)
+    return (*values, Message("headline.and_more", n=others)) if others else values
 
 
 def _cause_in_the_data(facts: Facts) -> Message:
     """Say what the data lack for an interval of any difference of the primary metric."""
     results, primary = facts.results, facts.primary
     assert primary is not None
-    values = _values(facts, facts.ranked[:MOST_NAMES])
+    values = _values(facts)
     counts = lookups.true_counts(results)
     rare = min(counts, key=lambda c: (counts[c], c), default=None)
     if results.design == "datasets":

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import re
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from evalreport.errors import HistoryError, UsageError, redacted, remember, remember_address
-from evalreport.schema.inputs import JsonObject
 from evalreport.texts import say
 
 if TYPE_CHECKING:
@@ -26,6 +22,8 @@ if TYPE_CHECKING:
 
 VERSION = 3
 """The version of the tables below, which the database holds, too."""
+FIRST = 3
+"""The first version that a release wrote."""
 MIGRATION_LOCK = 0x6576616C_6D696772
 """Key of PostgreSQL's advisory lock on the tables: any number that no other program uses."""
 PATIENCE = 60
@@ -58,79 +56,54 @@ class Schema:
 
 @cache
 def schema() -> Schema:
-    """Return the tables of the present version."""
-    from sqlalchemy import Column, Integer, MetaData
-
-    metadata = MetaData()
-    acceptances = acceptances_table(metadata)
-    acceptances.append_column(Column("together", Integer, nullable=False, server_default="0"))
-    return Schema(
-        metadata, version_table(metadata), runs_table(metadata), predictions_table(metadata), acceptances
-    )
-
-
-def version_table(metadata: MetaData) -> Table:
-    """Return the table that holds the schema's version; the same in every version."""
-    from sqlalchemy import Column, Integer, Table
-
-    return Table("evalreport_schema", metadata, Column("version", Integer, nullable=False))
-
-
-def runs_table(metadata: MetaData) -> Table:
-    """Return the table of runs; unchanged since version 1.
+    """Return the tables of the present version.
 
     ``accepted_run`` and ``last_run`` name the runs that this one was compared with; they may have been pruned.
     Times are ISO 8601 in UTC, so that their order as text is their order. Ids are never used twice.
     """
-    from sqlalchemy import Column, Integer, LargeBinary, String, Table, Text, UniqueConstraint
+    import sqlalchemy as sa
 
-    return Table(
+    metadata = sa.MetaData()
+    version = sa.Table("evalreport_schema", metadata, sa.Column("version", sa.Integer, nullable=False))
+    runs = sa.Table(
         "evalreport_runs",
         metadata,
-        Column("id", Integer, primary_key=True),
-        Column("series", Text, nullable=False),
-        Column("identity", String(64), nullable=False),
-        Column("signature", Text, nullable=False),
-        Column("time", Text, nullable=False),
-        Column("exit_code", Integer, nullable=False),
-        Column("accepted_run", Integer),
-        Column("last_run", Integer),
-        Column("summary", Text, nullable=False),
-        Column("results", LargeBinary, nullable=False),
-        Column("results_sha256", String(64), nullable=False),
-        UniqueConstraint("series", "identity", name="evalreport_runs_once"),
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("series", sa.Text, nullable=False),
+        sa.Column("identity", sa.String(64), nullable=False),
+        sa.Column("signature", sa.Text, nullable=False),
+        sa.Column("time", sa.Text, nullable=False),
+        sa.Column("exit_code", sa.Integer, nullable=False),
+        sa.Column("accepted_run", sa.Integer),
+        sa.Column("last_run", sa.Integer),
+        sa.Column("summary", sa.Text, nullable=False),
+        sa.Column("results", sa.LargeBinary, nullable=False),
+        sa.Column("results_sha256", sa.String(64), nullable=False),
+        sa.UniqueConstraint("series", "identity", name="evalreport_runs_once"),
         sqlite_autoincrement=True,
     )
-
-
-def acceptances_table(metadata: MetaData) -> Table:
-    """Return the log of accepted runs as version 2 made it."""
-    from sqlalchemy import Column, ForeignKey, Integer, Table, Text
-
-    return Table(
-        "evalreport_acceptances",
-        metadata,
-        Column("id", Integer, primary_key=True),
-        Column("series", Text, nullable=False, index=True),
-        Column("run_id", Integer, ForeignKey("evalreport_runs.id"), nullable=False),
-        Column("time", Text, nullable=False),
-        Column("note", Text, nullable=False),
-        sqlite_autoincrement=True,
-    )
-
-
-def predictions_table(metadata: MetaData) -> Table:
-    """Return the table of aligned predictions; unchanged since version 1."""
-    from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, String, Table
-
-    return Table(
+    predictions = sa.Table(
         "evalreport_predictions",
         metadata,
-        Column("run_id", Integer, ForeignKey("evalreport_runs.id"), primary_key=True, autoincrement=False),
-        Column("rows", Integer, nullable=False),
-        Column("content", LargeBinary, nullable=False),
-        Column("content_sha256", String(64), nullable=False),
+        sa.Column(
+            "run_id", sa.Integer, sa.ForeignKey("evalreport_runs.id"), primary_key=True, autoincrement=False
+        ),
+        sa.Column("rows", sa.Integer, nullable=False),
+        sa.Column("content", sa.LargeBinary, nullable=False),
+        sa.Column("content_sha256", sa.String(64), nullable=False),
     )
+    acceptances = sa.Table(
+        "evalreport_acceptances",
+        metadata,
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("series", sa.Text, nullable=False, index=True),
+        sa.Column("run_id", sa.Integer, sa.ForeignKey("evalreport_runs.id"), nullable=False),
+        sa.Column("time", sa.Text, nullable=False),
+        sa.Column("note", sa.Text, nullable=False),
+        sa.Column("together", sa.Integer, nullable=False, server_default="0"),
+        sqlite_autoincrement=True,
+    )
+    return Schema(metadata, version, runs, predictions, acceptances)
 
 
 def found_version(connection: Connection) -> int:
@@ -139,7 +112,7 @@ def found_version(connection: Connection) -> int:
     Raises
     ------
     HistoryError
-        The tables are newer than this evalreport.
+        The tables are newer than this evalreport, or older than its first release.
     """
     from sqlalchemy import inspect, select
 
@@ -157,104 +130,31 @@ def found_version(connection: Connection) -> int:
             f"the history was written by a newer evalreport (its tables have version {version}, and this one knows"
             f" up to {VERSION}): use that version, or another database"
         )
+    if version < FIRST:
+        raise HistoryError(
+            f"the history was written before the first release of evalreport (its tables have version {version}):"
+            " begin another database"
+        )
     return version
 
 
-def migrate(connection: Connection) -> int:
-    """Bring the tables up to the present version; return the version that was found.
+def migrate(connection: Connection) -> None:
+    """Make the tables, or bring older ones up to the present version.
 
     The caller holds a transaction that keeps other writers out.
     """
-    version = found_version(connection)
-    for step in STEPS[version:]:
-        try:
-            step(connection)
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, zlib.error) as error:
-            raise HistoryError(
-                f"a run of the history is damaged ({type(error).__name__}), so that its tables cannot be brought up to"
-                " date: restore the database from a copy"
-            ) from error
+    version, tables = found_version(connection), schema()
+    if version == 0:
+        tables.metadata.create_all(connection)
+    for step in STEPS[version - FIRST :] if version else ():
+        step(connection)
     if version < VERSION:
-        table = schema().schema
-        connection.execute(table.delete())
-        connection.execute(table.insert().values(version=VERSION))
-    return version
+        connection.execute(tables.schema.delete())
+        connection.execute(tables.schema.insert().values(version=VERSION))
 
 
-def to_version_1(connection: Connection) -> None:
-    """Create the tables of runs, of predictions, and of one accepted run for each series."""
-    metadata, _ = version_1()
-    metadata.create_all(connection)
-    connection.execute(metadata.tables["evalreport_schema"].insert().values(version=1))
-
-
-def version_1() -> tuple[MetaData, Table]:
-    """Return the tables of version 1, and the one of them that version 2 replaced."""
-    from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, Text
-
-    metadata = MetaData()
-    version_table(metadata)
-    runs_table(metadata)
-    predictions_table(metadata)
-    pins = Table(
-        "evalreport_pins",
-        metadata,
-        Column("series", Text, primary_key=True),
-        Column("run_id", Integer, ForeignKey("evalreport_runs.id"), nullable=False),
-    )
-    return metadata, pins
-
-
-def to_version_2(connection: Connection) -> None:
-    """Replace the table of accepted runs by a log of when and why each run was accepted."""
-    from sqlalchemy import literal, select
-
-    runs = schema().runs
-    metadata, pins = version_1()
-    acceptances = acceptances_table(metadata)
-    acceptances.create(connection)
-    pinned = (
-        select(pins.c.series, pins.c.run_id, runs.c.time, literal("accepted before this was noted"))
-        .join(runs, runs.c.id == pins.c.run_id)
-        .order_by(pins.c.series)
-    )
-    connection.execute(acceptances.insert().from_select(["series", "run_id", "time", "note"], pinned))
-    pins.drop(connection)
-
-
-def to_version_3(connection: Connection) -> None:
-    """Let several runs be accepted together, and keep each model's value of a run instead of condensed losses."""
-    from sqlalchemy import select, text
-
-    runs, acceptances = schema().runs, schema().acceptances
-    added = "ALTER TABLE evalreport_acceptances ADD COLUMN together INTEGER DEFAULT 0 NOT NULL"
-    connection.execute(text(added))
-    connection.execute(acceptances.update().values(together=acceptances.c.id))
-    query = select(runs.c.id, runs.c.summary, runs.c.results).where(runs.c.summary.contains('"evidence"'))
-    for run_id, stored, results in connection.execute(query).all():
-        summary = json.loads(stored)
-        losses = summary["evidence"].get("models")
-        if losses:
-            records = json.loads(zlib.decompress(results))["evidence"]
-            summary["evidence"]["models"] = _run_values(losses, records)
-            changed = json.dumps(summary, sort_keys=True)
-            connection.execute(runs.update().where(runs.c.id == run_id).values(summary=changed))
-
-
-def _run_values(losses: JsonObject, records: Sequence[JsonObject]) -> JsonObject:
-    """Turn [metric, levels, weights] of each model into [metric, value, standard error, n]."""
-    values = {row["model"]: row["value"] for row in records}
-    kept = {}
-    for model, (metric, levels, weights) in losses.items():
-        n = sum(weights)
-        mean = sum(x * w for x, w in zip(levels, weights, strict=True)) / n
-        squares = sum(w * (x - mean) ** 2 for x, w in zip(levels, weights, strict=True))
-        kept[model] = [metric, values[model], math.sqrt(squares) / n, round(n)]
-    return kept
-
-
-STEPS: tuple[Callable[[Connection], None], ...] = (to_version_1, to_version_2, to_version_3)
-"""Step i migrates from version i to version i + 1."""
+STEPS: tuple[Callable[[Connection], None], ...] = ()
+"""Step i migrates from version ``FIRST + i`` to the next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from evalreport.imports.table import (
     as_table,
     cost_of,
     digest,
+    files_of,
+    json_lines,
     judgement_of,
     named,
     once,
-    parsed,
     part_of,
     read_from,
-    text_of,
 )
 from evalreport.texts import Message
 
@@ -105,9 +105,7 @@ def import_every_eval_ever(
 
 def _found(place: int, given: Path) -> Iterator[Found[list[_Sample]]]:
     """Yield the samples of each model and evaluation in a file, or in the files of a folder."""
-    if not given.exists():
-        raise InputError("there is no such file or folder", file=str(given), expected=_EXPECTED)
-    for path in sorted(given.rglob("*.jsonl")) if given.is_dir() else [given]:
+    for path in files_of(given, "*.jsonl", _EXPECTED):
         groups: dict[tuple[str, str, str], list[_Sample]] = {}
         for sample in _samples(path):
             content = sample.content
@@ -120,10 +118,7 @@ def _found(place: int, given: Path) -> Iterator[Found[list[_Sample]]]:
 
 
 def _samples(path: Path) -> Iterator[_Sample]:
-    for line, text in enumerate(text_of(path).split("\n"), start=1):
-        if not text.strip():
-            continue
-        content = parsed(text, path, line, _EXPECTED)
+    for line, content in json_lines(path, _EXPECTED):
         whole = isinstance(content, dict) and isinstance(content.get("evaluation"), dict)
         lacking = [name for name in _NEEDED if not whole or content.get(name) in (None, "")]
         if lacking:

@@ -57,10 +57,8 @@ _REMOVED = "Key removed from summary"
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One log: its header and its samples."""
+    """The samples of one log, how many were planned, and its status."""
 
-    path: Path
-    task: str
     samples: tuple[Record, ...]
     planned: int | None
     status: str
@@ -100,31 +98,20 @@ def import_inspect(
     logs = once(named(logs, paths, models), runs)
     if not logs:
         raise InputError("there is no log", file=str(paths[0]), expected=_EXPECTED)
-    outcome = _scorer([one.source for one in logs], scorer, gold)
+    outcome = _scorer(logs, scorer, gold)
     rows: list[Row] = []
-    asked: dict[tuple[str, str], tuple[str, Path]] = {}
+    asked: dict[tuple[str, str], tuple[str, str]] = {}
     said = [*read_from(logs), Message("imported.outcome", name=outcome)]
     for one in logs:
         log = one.source
         for sample in sorted(log.samples, key=lambda sample: (str(sample["id"]), str(sample.get("epoch")))):
             example = str(sample["id"])
-            _check_asked(asked, (log.task, example), sample, log.path)
-            values = {"task": log.task, "outcome": _score(log, sample, outcome)}
+            _check_asked(asked, (one.task, example), sample, one.file)
+            values = {"task": one.task, "outcome": _score(one.file, sample, outcome)}
             if gold is not None:
-                values["gold"] = _score(log, sample, gold)
-            metadata = sample.get("metadata")
-            own = metadata if isinstance(metadata, dict) else {}
-            rows.append(
-                Row(
-                    one.model,
-                    example,
-                    values,
-                    own,
-                    str(sample.get("epoch", 1)),
-                    _costs(sample),
-                    _text(sample),
-                )
-            )
+                values["gold"] = _score(one.file, sample, gold)
+            metadata, attempt = part_of(sample, "metadata"), str(sample.get("epoch", 1))
+            rows.append(Row(one.model, example, values, metadata, attempt, _costs(sample), _text(sample)))
         if log.planned is not None and len(log.samples) < log.planned:
             said.append(
                 Message(
@@ -150,9 +137,9 @@ def _found(place: int, path: Path, content: Record) -> Found[Log]:
     epochs = number_of(config.get("epochs") or 1) if isinstance(config, dict) else None
     planned = round(len(ids) * epochs) if isinstance(ids, list) and epochs is not None else None
     kept = tuple({name: sample[name] for name in _KEPT if name in sample} for sample in samples)
-    log = Log(path, str(header.get("task", path.stem)), kept, planned, str(content.get("status", "?")))
-    when = str(header.get("created") or path.name)
-    return Found(place, str(header.get("model", path.stem)), str(path), log, task=log.task, when=when)
+    model, task = (str(header.get(name, path.stem)) for name in ("model", "task"))
+    log = Log(kept, planned, str(content.get("status", "?")))
+    return Found(place, model, str(path), log, task=task, when=str(header.get("created") or path.name))
 
 
 def _costs(sample: Record) -> dict[str, float | None]:
@@ -188,15 +175,15 @@ def _text(sample: Record) -> str | None:
 
 
 def _check_asked(
-    asked: dict[tuple[str, str], tuple[str, Path]], example: tuple[str, str], sample: Record, path: Path
+    asked: dict[tuple[str, str], tuple[str, str]], example: tuple[str, str], sample: Record, file: str
 ) -> None:
     """Refuse models that were asked different things under the same id of a task."""
     target = digest(sample.get("target"))
-    first, where = asked.setdefault(example, (target, path))
+    first, where = asked.setdefault(example, (target, file))
     if target != first:
         raise InputError(
             f"the sample {example[1]} has another target than in {where}",
-            file=str(path),
+            file=file,
             expected="models that were asked the same",
             remedy="evaluate both on the same version of the data set",
         )
@@ -213,16 +200,16 @@ def _scorers(sample: Record) -> Iterator[tuple[str, object]]:
             yield name, value
 
 
-def _scorer(logs: Sequence[Log], scorer: str | None, gold: str | None) -> str:
+def _scorer(logs: Sequence[Found[Log]], scorer: str | None, gold: str | None) -> str:
     """Return the scorer of the outcome: the named one, else the only one."""
     known = list(
-        dict.fromkeys(name for log in logs for sample in log.samples for name, _ in _scorers(sample))
+        dict.fromkeys(name for log in logs for sample in log.source.samples for name, _ in _scorers(sample))
     )
     for name in (scorer, gold):
         if name is not None and name not in known:
             raise InputError(
                 f"there is no scorer {name!r}",
-                file=str(logs[0].path),
+                file=logs[0].file,
                 expected=f"one of {', '.join(known[:20]) or 'no scorers'}",
             )
     if scorer is not None:
@@ -233,21 +220,21 @@ def _scorer(logs: Sequence[Log], scorer: str | None, gold: str | None) -> str:
     if not rest:
         raise InputError(
             "no sample has a score",
-            file=str(logs[0].path),
-            expected=f"a log that was scored (the status of this one: {logs[0].status})",
+            file=logs[0].file,
+            expected=f"a log that was scored (the status of this one: {logs[0].source.status})",
             remedy="run the evaluation again, or score its samples: inspect score LOG",
         )
     return rest[0]
 
 
-def _score(log: Log, sample: Record, scorer: str) -> float | None:
+def _score(file: str, sample: Record, scorer: str) -> float | None:
     """Return a sample's score; None: an error or a limit prevented it."""
     value = dict(_scorers(sample)).get(scorer)
     if isinstance(value, str) and value in GRADES:
         return GRADES[value]
     place = f" as the score of the sample {str(sample['id'])[:60]}"
     remedy = "name another scorer with --scorer"
-    return judgement_of(value, scorer, str(log.path), place=place, remedy=remedy)
+    return judgement_of(value, scorer, file, place=place, remedy=remedy)
 
 
 def _logs(given: Path) -> Iterator[tuple[Path, dict[str, object]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,13 +20,14 @@ from evalreport.imports.table import (
     Record,
     Row,
     as_table,
+    files_of,
+    json_lines,
     judgement_of,
     named,
     number_of,
-    parsed,
+    once,
     part_of,
     read_from,
-    text_of,
 )
 from evalreport.texts import Message
 
@@ -38,14 +40,8 @@ _DIGITS = 16
 """Hexadecimal digits of a digest in an id: 64 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
-    """One sample log with its model, task and date."""
-
-    path: Path
-    model: str
-    task: str
-    date: str
+Log = Found[Path]
+"""A sample log with its model, task and date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +103,14 @@ def import_lm_eval(
         There are several filters or runs, and none was named.
     """
     found = [log for place, path in enumerate(paths) for log in _logs(place, path)]
-    found = named([log for log in found if not tasks or log.source.task in tasks], paths, models)
-    logs = [replace(one.source, model=one.model) for one in found]
+    logs = named([log for log in found if not tasks or log.task in tasks], paths, models)
     if not logs:
         which = f" of the tasks {', '.join(tasks)}" if tasks else ""
         raise InputError(
             f"there is no file samples_TASK_DATE.jsonl{which}", file=str(paths[0]), expected=_EXPECTED
         )
-    numbered = list(_numbered(logs, runs))
-    read = {log.path for log, _ in numbered}
-    files = read_from([one for one in found if one.source.path in read])
+    numbered = _numbered(logs, runs)
+    files = read_from([log for log, _ in sorted(numbered, key=lambda pair: logs.index(pair[0]))])
     questions, rows, notes = Questions(), list[Row](), set[Message]()
     for log, run in numbered:
         samples = _filtered(list(_samples(log)), filter_name)
@@ -155,47 +149,30 @@ def _meaning(row: Row, name: str, filter_name: str) -> Message:
     return Message("imported.outcome", name=name)
 
 
-def _logs(place: int, path: Path) -> list[Found[Log]]:
-    if path.is_dir():
-        files = sorted(path.rglob("samples_*.jsonl"))
-    elif path.is_file():
-        files = [path]
-    else:
-        raise InputError("there is no such file or folder", file=str(path), expected=_EXPECTED)
-    logs = []
-    for file in files:
+def _logs(place: int, path: Path) -> Iterator[Log]:
+    for file in files_of(path, "samples_*.jsonl", _EXPECTED):
         match = NAME.fullmatch(file.name)
         task, date = (match["task"], match["date"] or "") if match else (file.stem, "")
-        model = file.absolute().parent.name
-        logs.append(Found(place, model, str(file), Log(file, model, task, date)))
-    return logs
+        yield Found(place, file.absolute().parent.name, str(file), file, task=task, when=date)
 
 
-def _numbered(logs: Sequence[Log], runs: Runs) -> Iterator[tuple[Log, str | None]]:
-    """Yield the logs to read, with the number of the run if several are of one model and task."""
-    groups: dict[tuple[str, str], list[Log]] = {}
-    for log in logs:
-        groups.setdefault((log.model, log.task), []).append(log)
-    for (model, task), own in sorted(groups.items()):
-        own.sort(key=lambda log: (log.date, str(log.path)))
-        if len(own) > 1 and runs == "only":
-            raise UsageError(
-                f"{model} has {len(own)} logs of the task {task} ({own[0].path.name}, {own[1].path.name} ...):"
-                " add --runs last, or --runs all to take them as attempts, or name one file"
-            )
-        if len(own) == 1 or runs == "last":
-            yield own[-1], None
-        else:
-            yield from ((log, str(place)) for place, log in enumerate(own, start=1))
+def _numbered(logs: Sequence[Log], runs: Runs) -> list[tuple[Log, str | None]]:
+    """Return the logs to read, with the number of the run if several are of one model and task."""
+    if runs != "all":
+        logs = once(logs, runs, "--runs all to take them as attempts, ")
+    every, numbers = Counter((log.model, log.task) for log in logs), Counter[tuple[str, str]]()
+    numbered = []
+    for log in sorted(logs, key=lambda log: (log.model, log.task, log.when, log.file)):
+        key = (log.model, log.task)
+        numbers[key] += 1
+        numbered.append((log, str(numbers[key]) if every[key] > 1 else None))
+    return numbered
 
 
 def _samples(log: Log) -> Iterator[Sample]:
-    for line, text in enumerate(text_of(log.path).split("\n"), start=1):
-        if not text.strip():
-            continue
-        content = parsed(text, log.path, line, _EXPECTED)
+    for line, content in json_lines(log.source, _EXPECTED):
         if not isinstance(content, dict) or "doc" not in content or "target" not in content:
-            raise InputError("no sample", file=str(log.path), line=line, expected=_EXPECTED)
+            raise InputError("no sample", file=log.file, line=line, expected=_EXPECTED)
         yield Sample(
             log=log,
             line=line,
@@ -220,13 +197,13 @@ def _filtered(samples: list[Sample], name: str | None) -> list[Sample]:
     known = list(dict.fromkeys(sample.filter for sample in samples))
     if name is None and len(known) > 1:
         raise UsageError(
-            f"{samples[0].log.path}: the answers were filtered in {len(known)} ways: add --filter with one of"
+            f"{samples[0].log.file}: the answers were filtered in {len(known)} ways: add --filter with one of"
             f" {', '.join(known)}"
         )
     if name is None or (known == ["none"]):
         return samples
     if name not in known:
-        raise UsageError(f"{samples[0].log.path}: there is no filter {name!r}; known: {', '.join(known)}")
+        raise UsageError(f"{samples[0].log.file}: there is no filter {name!r}; known: {', '.join(known)}")
     return [sample for sample in samples if sample.filter == name]
 
 
@@ -260,13 +237,13 @@ def _mismatch(
     what: str,
     remedy: str = "evaluate both models on the same version of the task",
 ) -> InputError:
-    place = f"{first.log.path}, line {first.line}"
+    place = f"{first.log.file}, line {first.line}"
     problem = f"the sample {sample.number} of the task {sample.log.task} has {what} than in {place}"
     return _refused(sample, problem, "models that were asked the same", remedy)
 
 
 def _refused(sample: Sample, problem: str, expected: str, remedy: str | None = None) -> InputError:
-    return InputError(problem, file=str(sample.log.path), line=sample.line, expected=expected, remedy=remedy)
+    return InputError(problem, file=sample.log.file, line=sample.line, expected=expected, remedy=remedy)
 
 
 def _first_metric(sample: Sample) -> str:
@@ -295,7 +272,7 @@ def _judged(sample: Sample, example: str, metric: str, run: str | None) -> list[
     InputError
         The sample has no such metric, or its value is neither a judgement, nor several, nor two labels.
     """
-    file, line = str(sample.log.path), sample.line
+    file, line = sample.log.file, sample.line
     known = sample.content.get("metrics")
     has = ", ".join(map(str, known)) if isinstance(known, list) else "none"
     remedy = f"name another metric with --metric; this log has {has}"

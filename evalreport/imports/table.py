@@ -162,7 +162,7 @@ def named(found: Sequence[Found[T]], paths: Sequence[object], models: Sequence[s
     )
 
 
-def once(found: Sequence[Found[T]], runs: Runs | None = None) -> list[Found[T]]:
+def once(found: Sequence[Found[T]], runs: Runs | None = None, or_else: str = "") -> list[Found[T]]:
     """Return the sources, one for each model and task.
 
     Parameters
@@ -170,6 +170,8 @@ def once(found: Sequence[Found[T]], runs: Runs | None = None) -> list[Found[T]]:
     runs
         Several of one model and task: refuse them (``only``), or take the last, by their times; None: there is no such
         option.
+    or_else
+        What another value of the option does.
 
     Raises
     ------
@@ -184,7 +186,7 @@ def once(found: Sequence[Found[T]], runs: Runs | None = None) -> list[Found[T]]:
         other = first.setdefault((one.model, one.task), one)
         if other is not one:
             what = f"the model {one.model!r}" + (f" and the task {one.task!r}" if one.task else "")
-            instead = "" if runs is None else "pass --runs last to take the later one, or "
+            instead = "" if runs is None else f"pass --runs last to take the later one, {or_else}or "
             raise UsageError(
                 f"{other.file} and {one.file} are both of {what}: {instead}name each file and, for each in this order,"
                 " --model NAME"
@@ -461,6 +463,26 @@ def parsed(text: str, path: Path, line: int | None, expected: str) -> Json:
         raise InputError(
             f"no JSON ({str(error)[:120]})", file=str(path), line=line, expected=expected
         ) from None
+
+
+def json_lines(path: Path, expected: str) -> Iterator[tuple[int, Json]]:
+    """Yield each value of a file of JSON Lines, with its line."""
+    for line, text in enumerate(text_of(path).split("\n"), start=1):
+        if text.strip():
+            yield line, parsed(text, path, line, expected)
+
+
+def files_of(given: Path, pattern: str, expected: str) -> list[Path]:
+    """Return the file itself, or the files of a folder that fit a pattern.
+
+    Raises
+    ------
+    InputError
+        There is neither.
+    """
+    if not given.exists():
+        raise InputError("there is no such file or folder", file=str(given), expected=expected)
+    return sorted(given.rglob(pattern)) if given.is_dir() else [given]
 
 
 def part_of(content: Record, name: str) -> Record:

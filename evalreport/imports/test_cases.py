@@ -18,6 +18,7 @@ from evalreport.imports.table import (
     as_table,
     cost_of,
     digest,
+    files_of,
     json_of,
     judgement_of,
     named,
@@ -152,7 +153,7 @@ _OF_CONVERSATIONS = ("scenario", "expectedOutcome", "userDescription", "context"
 
 
 def _runs(place: int, given: Path) -> Iterator[Found[Cases]]:
-    for path in sorted(given.rglob("*.json")) if given.is_dir() else [given]:
+    for path in files_of(given, "*.json", _RUN):
         content = json_of(path, _RUN)
         given_cases = content if isinstance(content, dict) else {}
         kinds = [given_cases.get(name) for name in ("testCases", "conversationalTestCases")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -17,7 +16,7 @@ from msgspec import Struct, structs, to_builtins
 
 from evalreport.errors import InputError, OutputError, UsageError
 from evalreport.files import change_whole, content_of, strict_json
-from evalreport.looks.answers import BYTES_OF_A_KEY, FACTS, Answers, Keys, answers_of
+from evalreport.looks.answers import FACTS, Answers, Keys, answers_of
 from evalreport.looks.decided_again import decided_so
 from evalreport.looks.levels import Declared, Level, are_spent, next_level, planned_levels
 from evalreport.options import Options
@@ -25,7 +24,6 @@ from evalreport.predictions.table import Predictions
 from evalreport.provenance import plain_options
 from evalreport.questions.looks.options import MOST_EXAMPLES, MOST_LOOKS, SPENT
 from evalreport.questions.looks.records import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook
-from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.lookups import PairRecords, comparison_between, is_metric
 from evalreport.schema.recorded import converted
@@ -111,9 +109,19 @@ class Series(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         text = f"{self.head} {self.ids} {self.since}"
         return structs.replace(self, seal=hashlib.sha256(text.encode()).hexdigest())
 
+    @property
+    def keys(self) -> Keys:
+        """The hashed ids of the last look."""
+        return _numbers(self.ids, "<u8").astype(np.uint64)
+
+    @property
+    def looks_of_keys(self) -> np.ndarray:
+        """The look since which each of them has been there."""
+        return _numbers(self.since, "u1")
+
     def ids_of(self, look: int) -> Keys:
         """Return the hashed ids that have been there since a look, or an earlier one."""
-        return _keys_of(self)[_since_of(self) <= look]
+        return self.keys[self.looks_of_keys <= look]
 
 
 def digest_of(record: Struct) -> str:
@@ -166,6 +174,7 @@ class Remembered:
     before: bytes | None = None
     series: Series | None = None
     answers: Answers | None = field(default=None, repr=False)
+    this: TakenLook | None = None
     same: bool = False
     again: bool = False
     """Whether all examples of the last look are there."""
@@ -195,7 +204,7 @@ class Remembered:
         else:
             if are_spent(taken, series.declared):
                 raise UsageError(SPENT.format(looks=f"{self.path}: {len(taken)} of {series.looks} looks"))
-            within = answers.within(_keys_of(series)) if taken else None
+            within = answers.within(series.keys) if taken else None
             if within is not None:
                 self._require_same_facts(within, taken[-1], len(taken))
             self.again = within is not None
@@ -206,14 +215,10 @@ class Remembered:
                 and unchanged == set(answers.models) == set(taken[-1].digests)
                 and answers.n > taken[-1].n
             )
-            level = next_level(taken, answers.n, series.declared, added=added)
-            this = TakenLook(
-                **structs.asdict(level), examples=answers.examples_digest, facts=answers.fact_digests,
-                digests=answers.digests, before=series.head,
-            )  # fmt: skip
-            before = taken
+            this, before = _next_look(series, answers, added=added), taken
             kept = tuple(one for one in taken[-1].decided if set(one.about) <= unchanged) if taken else ()
         self._require_examples(series, answers, predictions, kept)
+        self.this = this
         return Look(record=_record(series, before, this), kept=kept)
 
     def _require_same_facts(self, within: Answers, last: TakenLook, look: int) -> None:
@@ -294,21 +299,17 @@ class Remembered:
         OutputError
             The file cannot be written, or another run has taken a look meanwhile.
         """
-        series, answers, record = self.series, self.answers, results.looks
+        series, answers, this = self.series, self.answers, self.this
         assert series is not None
         assert answers is not None
-        assert record is not None
+        assert this is not None
         if self.same:
             return
-        this = TakenLook(
-            n=record.n, rule=record.rule, level=record.level, spent=record.spent,
-            examples=answers.examples_digest, facts=answers.fact_digests, digests=answers.digests,
-            before=series.head, decided=decided_in(results),
-        )  # fmt: skip
+        this = structs.replace(this, decided=decided_in(results))
         ids = base64.b64encode(answers.keys.astype("<u8").tobytes()).decode()
         here = np.full(len(answers.keys), len(series.taken) + 1, np.uint8)
         if self.again:
-            here[np.isin(answers.keys, _keys_of(series))] = _since_of(series)
+            here[np.isin(answers.keys, series.keys)] = series.looks_of_keys
         since = base64.b64encode(here.tobytes()).decode()
         written = _json(structs.replace(series, taken=(*series.taken, this), ids=ids, since=since).sealed)
 
@@ -358,17 +359,19 @@ def _look_again(
     series = _recorded_series(record, options, metric, hypothesis_of(predictions, options))
     answers = answers_of(predictions, options)
     taken = series.taken
-    level = next_level(taken, answers.n, series.declared, added=_may_be_added(record, taken))
-    this = TakenLook(
+    this = _next_look(series, answers, added=_may_be_added(record, taken))
+    decided = taken[-1].decided if taken else ()
+    kept = tuple(v for v in decided if record.rule == "added" or v.about in carried)
+    return Look(record=_record(series, taken, this), kept=kept)
+
+
+def _next_look(series: Series, answers: Answers, *, added: bool) -> TakenLook:
+    """Return the look that follows those of a series; what it decides is not known yet."""
+    level = next_level(series.taken, answers.n, series.declared, added=added)
+    return TakenLook(
         **structs.asdict(level), examples=answers.examples_digest, facts=answers.fact_digests,
         digests=answers.digests, before=series.head,
     )  # fmt: skip
-    kept = (
-        ()
-        if not taken
-        else tuple(v for v in taken[-1].decided if record.rule == "added" or v.about in carried)
-    )
-    return Look(record=_record(series, taken, this), kept=kept)
 
 
 def _recorded_series(record: LookRecord, options: Options, metric: str, hypothesis: JsonObject) -> Series:
@@ -405,7 +408,7 @@ def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
             continue
         difference = verdict.difference
         if difference is None:
-            about = partial(_is_about, verdict.metric)
+            about = partial(is_metric, metric=verdict.metric)
             row = comparison_between(pairs, *verdict.about, about=about, decided=False)
             difference = None if row is None else row.difference
         if difference is None:
@@ -418,10 +421,6 @@ def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
             )
         )  # fmt: skip
     return tuple(verdicts)
-
-
-def _is_about(metric: str, row: ComparisonRecord) -> bool:
-    return is_metric(row, metric)
 
 
 def series_of(content: bytes, name: str) -> Series:
@@ -446,7 +445,7 @@ def series_of(content: bytes, name: str) -> Series:
         )
     follow(series, refused)
     try:
-        since, keys = _since_of(series), _keys_of(series)
+        since, keys = series.looks_of_keys, series.keys
     except ValueError:
         raise refused("its ids are damaged") from None
     if series.sealed != series or len(since) != len(keys) or bool((keys[1:] <= keys[:-1]).any()):
@@ -532,38 +531,21 @@ def _is_decision(verdict: KeptVerdict, margin: float | None) -> bool:
     return verdict.verdict != "equivalent" or low is None or high is None or -margin < low <= high < margin
 
 
-def _keys_of(series: Series) -> Keys:
-    try:
-        decoded = base64.b64decode(series.ids, validate=True)
-    except binascii.Error as error:
-        raise ValueError(str(error)) from None
-    if len(decoded) % BYTES_OF_A_KEY:
-        raise ValueError("cut")
-    return np.frombuffer(decoded, "<u8").astype(np.uint64)
-
-
-def _since_of(series: Series) -> np.ndarray:
-    try:
-        decoded = base64.b64decode(series.since, validate=True)
-    except binascii.Error as error:
-        raise ValueError(str(error)) from None
-    return np.frombuffer(decoded, np.uint8)
+def _numbers(text: str, dtype: str) -> np.ndarray:
+    """Return numbers that stand in base 64; a ``ValueError``: they are damaged."""
+    return np.frombuffer(base64.b64decode(text, validate=True), dtype)
 
 
 def _record(series: Series, before: Sequence[TakenLook], this: TakenLook) -> LookRecord:
     planned = planned_levels([*before, this], series.declared)
+    taken = {name: value for name, value in structs.asdict(this).items() if name != "decided"}
+    earlier = (
+        {**structs.asdict(one), "look": k, "decided": len(one.decided), "verdicts": one.decided}
+        for k, one in enumerate(before, 1)
+    )
     return LookRecord(
-        look=len(before) + 1, looks=series.looks, rule=this.rule, level=this.level, spent=this.spent, n=this.n,
-        digests=dict(this.digests), examples=this.examples, facts=dict(this.facts), before=this.before,
-        hypothesis=dict(series.hypothesis), n_max=series.n_max, pushes=series.pushes,
-        earlier=tuple(
-            EarlierLook(
-                look=k, rule=one.rule, n=one.n, level=one.level, spent=one.spent, decided=len(one.decided),
-                examples=one.examples, facts=dict(one.facts), digests=dict(one.digests), verdicts=one.decided,
-                before=one.before,
-            )
-            for k, one in enumerate(before, 1)
-        ),
+        look=len(before) + 1, looks=series.looks, **taken, hypothesis=dict(series.hypothesis), n_max=series.n_max,
+        pushes=series.pushes, earlier=tuple(EarlierLook(**one) for one in earlier),
         planned=tuple(
             PlannedLook(look=len(before) + 1 + k, n=one.n, level=one.level, spent=one.spent)
             for k, one in enumerate(planned, 1)

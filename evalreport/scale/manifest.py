@@ -7,15 +7,19 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import Annotated
+
+from msgspec import Meta
 
 from evalreport.errors import InputError, UsageError, without_login
 from evalreport.files import content_of, with_each_key_once
 from evalreport.loading.counts import MOST_EXAMPLES
 from evalreport.options import KEYS, OF_AGGREGATES, Options, check_ranges, check_types, filled
 from evalreport.schema.inputs import InputRecord, JsonObject
+from evalreport.schema.recorded import converted
 from evalreport.sources.files import AGGREGATE, COUNTS, digest
 from evalreport.texts.visible import escaped_json
 from evalreport.version import __version__
@@ -58,11 +62,11 @@ class Manifest:
     truth: str | None
     positive: str | None
     cut: tuple[str, ...]
-    models: tuple[str, ...]
-    n: int
+    models: Annotated[tuple[str, ...], Meta(min_length=1)]
+    n: Annotated[int, Meta(ge=1, le=MOST_EXAMPLES)]
     left_out: tuple[str, ...]
     inputs: tuple[InputRecord, ...]
-    files: Mapping[str, str]
+    files: Mapping[str, Annotated[str, Meta(pattern=rf"\A{_DIGEST.pattern}\Z")]]
 
     def as_json(self) -> bytes:
         """Return the bytes of aggregate.json."""
@@ -150,38 +154,28 @@ def _read(content: JsonObject) -> Manifest:
     Raises
     ------
     KeyError, TypeError, ValueError, UsageError
-        A part is missing, of another type, or out of its range.
+        A part is missing, has another type, is out of range, or contradicts another.
     """
+    text = json.dumps(content, ensure_ascii=False)
+    text.encode()  # half of a surrogate pair could not be written again
+    _require("\\u0000" not in text)
     given = content["options"]
     _require(isinstance(given, dict) and set(given) == set(OF_AGGREGATES) - {"truth"})
     values = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     options = filled(Options, values)
     check_types(options)
     check_ranges(options)
-    models, cut, left_out = (_texts(content[name]) for name in ("models", "cut", "left_out"))
-    _require(bool(models) and models == tuple(sorted(set(models))) and set(cut) <= set(models))
-    n = _whole(content["n"])
-    _require(1 <= n <= MOST_EXAMPLES)
-    files = content["files"]
-    _require(isinstance(files, dict) and tuple(sorted(files)) in map(tuple, map(sorted, FILES)))
-    _require(all(isinstance(value, str) and _DIGEST.fullmatch(value) for value in files.values()))
-    positive = _text_or_none(content["positive"])
-    _require((positive is not None) == (bool(cut) or len(files) > 1))
+    manifest = dataclasses.replace(converted({**content, "options": {}}, Manifest), options=options)
+    n, models, cut, files = manifest.n, manifest.models, manifest.cut, manifest.files
+    _require(models == tuple(sorted(set(models))) and set(cut) <= set(models))
+    _require(tuple(sorted(files)) in map(tuple, map(sorted, FILES)))
+    _require((manifest.positive is not None) == (bool(cut) or len(files) > 1))
     _require(options.threshold is None or bool(cut))
     _require((options.cluster is None and options.weight is None) or len(files) == 1)
-    manifest = Manifest(
-        options=options,
-        truth=_text_or_none(content["truth"]),
-        positive=positive,
-        cut=cut,
-        models=models,
-        n=n,
-        left_out=left_out,
-        inputs=tuple(_input(row, models) for row in content["inputs"]),
-        files=files,
-    )
     rows: dict[str, int] = {}
     for record in manifest.inputs:
+        _require(bool(_DIGEST.fullmatch(record.sha256)) and record.rows >= 0)
+        _require(record.model is None or record.model in models)
         if record.model is not None:
             rows[record.model] = rows.get(record.model, 0) + record.rows
     several = any(record.model is None for record in manifest.inputs)
@@ -190,39 +184,6 @@ def _read(content: JsonObject) -> Manifest:
     return manifest
 
 
-def _input(row: JsonObject, models: Sequence[str]) -> InputRecord:
-    record = InputRecord(
-        path=_text(row["path"]),
-        sha256=_text(row["sha256"]),
-        rows=_whole(row["rows"]),
-        model=_text_or_none(row["model"]),
-    )
-    _require(bool(_DIGEST.fullmatch(record.sha256)) and record.rows >= 0)
-    _require(record.model is None or record.model in models)
-    return record
-
-
 def _require(holds: bool) -> None:
     if not holds:
         raise ValueError
-
-
-def _text(value: object) -> str:
-    """Return a text; half of a surrogate pair could not be written again, and is a ``ValueError``."""
-    _require(isinstance(value, str) and "\0" not in value)
-    str(value).encode()
-    return str(value)
-
-
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else _text(value)
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    _require(isinstance(value, list))
-    return tuple(_text(part) for part in value)  # type: ignore[attr-defined]
-
-
-def _whole(value: object) -> int:
-    _require(isinstance(value, int) and not isinstance(value, bool))
-    return int(value)  # type: ignore[call-overload,no-any-return]

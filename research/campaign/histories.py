@@ -112,4 +112,4 @@ def tables_of(history: History) -> set[str]:
     from sqlalchemy import inspect
 
     with history.engine.connect() as connection:
-        return set(inspect(connection).get_table_names()) & {*schema().metadata.tables, "evalreport_pins"}
+        return set(inspect(connection).get_table_names()) & set(schema().metadata.tables)

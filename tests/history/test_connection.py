@@ -2,70 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import math
-import zlib
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect, make_url
+from sqlalchemy import inspect, make_url, text
 
-from evalreport.audit.run_values import kept_value
 from evalreport.errors import HistoryError
-from evalreport.history import connection as migrations
 from evalreport.history import connection as present
 from evalreport.history.connection import MIGRATION_LOCK, History, _engine, open_history, writing
-from evalreport.history.store import accept, acceptances, append, runs, standing
-from evalreport.metrics.registry import Quantity
+from evalreport.history.store import append, runs, standing
 from research.campaign.histories import new_run
 
 
-def made_at(history: History, version: int) -> None:
-    """Make the tables of an older version in an empty database, as that version did."""
+def made(history: History, version: int) -> None:
+    """Make the tables in an empty database, as if a version had."""
     with writing(history, lock=MIGRATION_LOCK) as connection:
-        for step in migrations.STEPS[:version]:
-            step(connection)
-        table = present.schema().schema
-        connection.execute(table.delete())
-        connection.execute(table.insert().values(version=version))
+        present.migrate(connection)
+        connection.execute(present.schema().schema.update().values(version=version))
 
 
-def filled_at_1(history: History) -> None:
-    """Record two series in tables of version 1, with run 2 accepted in one of them."""
-    made_at(history, 1)
-    _, pins = migrations.version_1()
-    runs_table = present.schema().runs
-    with writing(history, lock=1) as connection:
-        for number, series in ((1, "a"), (2, "a"), (3, "b")):
-            connection.execute(
-                runs_table.insert().values(
-                    id=number, series=series, identity=f"{number:064x}", signature="s", time=f"2025-01-0{number}",
-                    exit_code=0, summary="{}", results=b"r", results_sha256="d",
-                )
-            )  # fmt: skip
-        connection.execute(pins.insert(), [{"series": "a", "run_id": 2}, {"series": "b", "run_id": 3}])
-
-
-def filled_at_2(history: History) -> None:
-    """Record three runs in tables of version 2, of which two kept condensed losses; run 1 is accepted."""
-    made_at(history, 2)
-    metadata, _ = migrations.version_1()
-    acceptances_then = present.acceptances_table(metadata)
-    records = [{"model": "forest", "value": 0.75}, {"model": "tree", "value": None}]
-    results = zlib.compress(json.dumps({"evidence": records}).encode())
-    losses = {"look": 1, "ids": ["0a"], "models": {"forest": ["accuracy", [0.0, 1.0], [15.0, 5.0]]}}
-    summaries = ({"n": 20}, {"n": 20, "evidence": losses}, {"n": 20, "evidence": {}})
-    with writing(history, lock=1) as connection:
-        for number, summary in enumerate(summaries, 1):
-            connection.execute(
-                present.schema().runs.insert().values(
-                    id=number, series="a", identity=f"{number:064x}", signature="s", time=f"2025-01-0{number}",
-                    exit_code=0, accepted_run=1 if number > 1 else None, summary=json.dumps(summary),
-                    results=results, results_sha256="d",
-                )
-            )  # fmt: skip
-        pin = acceptances_then.insert().values(series="a", run_id=1, time="2025-01-01", note="first")
-        connection.execute(pin)
+def noted(connection) -> None:
+    """A step to a version whose log of accepted runs has one column more."""
+    connection.execute(text("ALTER TABLE evalreport_acceptances ADD COLUMN by TEXT DEFAULT '' NOT NULL"))
 
 
 def bare(path: Path) -> History:
@@ -91,66 +49,47 @@ def shape(history: History) -> dict[str, object]:
         }
 
 
-def test_every_version_comes_to_the_tables_that_a_new_history_has(tmp_path):
-    """From nothing and from version 1: the same tables, columns, constraints and indexes."""
+def test_a_new_history_has_the_declared_tables(tmp_path):
+    """All of them, and no others."""
     fresh = open_history(f"sqlite:///{tmp_path / 'fresh.db'}", create=True)
-    declared = set(present.schema().metadata.tables)
-    assert set(shape(fresh)) == declared
-    for version in range(1, present.VERSION):
-        history = bare(tmp_path / f"{version}.db")
-        made_at(history, version)
+    assert set(shape(fresh)) == set(present.schema().metadata.tables)
+
+
+def test_an_older_version_comes_to_the_present_one_with_what_it_held(tmp_path, monkeypatch):
+    """The next version has one step: runs and acceptances stay, the column is there, and it happens once."""
+    history = open_history(f"sqlite:///{tmp_path / 'audits.db'}", create=True)
+    append(history, new_run(1, series="a"), after=None)
+    monkeypatch.setattr(present, "VERSION", present.VERSION + 1)
+    monkeypatch.setattr(present, "STEPS", (noted,))
+    for _ in range(2):
         again = open_history(history.name)
-        assert shape(again) == shape(fresh)
-
-
-def test_what_version_1_held_is_there_afterwards(tmp_path):
-    """Runs stay; the pins become the first lines of the log of acceptances, at the time of their runs."""
-    path = tmp_path / "audits.db"
-    filled_at_1(bare(path))
-    history = open_history(f"sqlite:///{path}")
-    assert [(run.id, run.series) for run in runs(history)] == [(1, "a"), (2, "a"), (3, "b")]
-    assert standing(history, "a").accepted == (2,)
-    assert [(p.series, p.run_id, p.time) for p in acceptances(history)] == [
-        ("a", 2, "2025-01-02"),
-        ("b", 3, "2025-01-03"),
-    ]
-    run, added = append(history, new_run(9, series="a"), after=2)
-    assert (run.id, added) == (4, True)
-
-
-def test_what_version_2_kept_of_nights_is_kept_as_their_values(tmp_path):
-    """5 of 20 wrong: accuracy 0.75 of 20 examples, with the standard error sqrt(0.75 0.25 / 20); the pin stays."""
-    path = tmp_path / "audits.db"
-    filled_at_2(bare(path))
-    history = open_history(f"sqlite:///{path}")
-    kept = [run.summary.get("evidence") for run in runs(history)]
-    expected = ["accuracy", 0.75, pytest.approx(math.sqrt(0.75 * 0.25 / 20), rel=1e-12), 20]
-    assert kept == [None, {"look": 1, "ids": ["0a"], "models": {"forest": expected}}, {}]
-    assert standing(history, "a").accepted == (1,)
-    night = kept_value(runs(history)[1], "forest", Quantity("accuracy"))
-    assert night is not None
-    assert (night.value, night.n) == (0.75, 20)
-    accept(history, 1, 2, time="2025-01-09")
-    assert standing(history, "a").accepted == (1, 2)
+        assert standing(again, "a").accepted == (1,)
+        assert [run.id for run in runs(again)] == [1]
+        assert "by" in [column[0] for column in shape(again)["evalreport_acceptances"][0]]
 
 
 def test_a_step_that_fails_leaves_the_old_tables(tmp_path, monkeypatch):
-    """Tables are changed in a transaction, too: the next version of evalreport finds version 1, whole."""
-    path = tmp_path / "audits.db"
-    old = bare(path)
-    filled_at_1(old)
+    """Tables are changed in a transaction, too: the next version of evalreport finds this one, whole."""
+    old = open_history(f"sqlite:///{tmp_path / 'audits.db'}", create=True)
     before = shape(old)
 
     def fails(connection):
-        migrations.to_version_2(connection)
+        noted(connection)
         raise RuntimeError("in the middle")
 
-    monkeypatch.setattr(migrations, "STEPS", (migrations.to_version_1, fails, migrations.to_version_3))
+    monkeypatch.setattr(present, "VERSION", present.VERSION + 1)
+    monkeypatch.setattr(present, "STEPS", (fails,))
     with pytest.raises(RuntimeError, match="in the middle"):
-        open_history(f"sqlite:///{path}")
+        open_history(old.name)
     assert shape(old) == before
-    monkeypatch.undo()
-    assert standing(open_history(f"sqlite:///{path}"), "a").accepted == (2,)
+
+
+def test_tables_from_before_the_first_release_are_not_touched(tmp_path):
+    """They are refused in one line that says what to do."""
+    history = bare(tmp_path / "audits.db")
+    made(history, present.FIRST - 1)
+    with pytest.raises(HistoryError, match="before the first release.*another database"):
+        open_history(history.name)
 
 
 def test_tables_of_a_newer_version_are_not_touched(tmp_path):
@@ -165,4 +104,4 @@ def test_tables_of_a_newer_version_are_not_touched(tmp_path):
 
 def test_there_is_one_step_a_version():
     """Whoever raises the version writes the step."""
-    assert len(migrations.STEPS) == present.VERSION
+    assert len(present.STEPS) == present.VERSION - present.FIRST

@@ -144,7 +144,7 @@ def test_several_runs_of_a_model_are_chosen_from_or_taken_as_samples(imported, l
     change(later, lambda sample: sample.update(acc=1.0 - sample["acc"]))
     code, said, _ = imported(logs / "hasty", "--task", "capitals")
     assert code == 2
-    assert "hasty has 2 logs of the task capitals" in said
+    assert "are both of the model 'hasty' and the task 'capitals'" in said
     _, _, last = imported(logs / "hasty", "--task", "capitals", "--runs", "last")
     assert (len(last), last[0]["outcome"]) == (
         10,
