@@ -110,10 +110,10 @@ def _small(division: Division, sides: Sequence[Side]) -> Iterator[WarningRecord]
         by_reason.setdefault(reason, []).append(value)
     shown = tuple(Message("too_small.listed", values=tuple(v), reason=why) for why, v in by_reason.items())
     more = len(reasons) - MOST_NAMED
-    further: dict[str, object] = {"n": more} if more > 0 else {}
-    yield warning(
-        "small_slices", "more" if more > 0 else "all", about=about, column=column, listed=shown, **further
-    )
+    if more > 0:
+        yield warning("small_slices", "more", about=about, column=column, listed=shown, n=more)
+    else:
+        yield warning("small_slices", "all", about=about, column=column, listed=shown)
 
 
 def tested_slices(sides: Sequence[Side]) -> frozenset[Slice]:
