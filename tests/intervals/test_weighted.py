@@ -108,7 +108,7 @@ def test_a_perfect_ranking_under_weights_has_a_width() -> None:
 
 @pytest.mark.parametrize("hits", [10, 7, 0])
 def test_the_first_ten_of_weights_are_ten_and_no_more(hits: int) -> None:
-    """Precision at 10 of 200 examples with equal weights has the limits of ten trials, or wider; not of 100 positives."""
+    """Ten of ten, or none, under equal weights have the limits of ten trials, not of as many as there are positives."""
     truth = np.arange(200) % 2
     truth[-10:] = np.arange(10) < hits
     columns = {"p_1": np.linspace(0.01, 0.99, 200), "w": np.full(200, 2.0)}

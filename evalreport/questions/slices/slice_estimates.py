@@ -363,9 +363,7 @@ def _side(
     if shares is not None and shares.own == 0:
         shares = _at_the_edge(shares, own, other.value, options)
     two_sets = _two_sets(own, other) if whole.units.plain else None
-    return replace(
-        side, rest_value=own.value if equal else other.value, with_rest=shares, two_sets=two_sets
-    )
+    return replace(side, rest_value=own.value if equal else other.value, with_rest=shares, two_sets=two_sets)
 
 
 def _constant(estimate: Estimate) -> bool:

@@ -372,7 +372,9 @@ def test_slices_that_only_rounding_tells_apart_do_not_differ() -> None:
     group = np.array(["n", "s"])[np.arange(150) % 2]
     assert len(np.unique(high - low)) > 1
     columns = {"y_true": np.round(centre, 4), "y_low": low, "y_high": high, "group": group}
-    results = run({"a": {name: values.tolist() for name, values in columns.items()}}, level=0.9, slices=["group"])
+    results = run(
+        {"a": {name: values.tolist() for name, values in columns.items()}}, level=0.9, slices=["group"]
+    )
     row = disparity(results, "s", "rest")
     assert row.metric == "interval_score[level=0.9]"
     assert (row.difference, row.low, row.high, row.p_value, row.flagged) == (0.0, None, None, 1.0, False)
