@@ -26,6 +26,7 @@ from evalreport.metrics.evidence import (
     Mean,
     Proportion,
     Ranking,
+    Rows,
     SquaredErrors,
     SumsByUnit,
     Table,
@@ -82,7 +83,8 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     """Return Wilson's interval of a mean of values in a bounded range, as if each were all or nothing.
 
     A mean of values in [0, 1] varies at most as a proportion does, so this is never too narrow for that reason.
-    What is ranked among classes rests on the examples of the rarest one, what people say on those that they judged.
+    What is ranked among classes rests on the examples of the rarest one, what people say on those that they judged, a
+    share of the first ten on these.
     """
     low, high = estimate.range
     share = (estimate.value - low) / (high - low)
@@ -90,6 +92,9 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     units = float(n if estimate.rarest is None else min(n, estimate.rarest))
     if isinstance(estimate.evidence, Judged):
         units = min(units, estimate.evidence.gold)
+    if isinstance(estimate.evidence, Rows) and estimate.evidence.trials is not None:
+        weighed, of = estimate.sampling.n_effective, estimate.sampling.n_examples
+        units = min(units, estimate.evidence.trials * (1.0 if weighed is None else weighed / of))
     limits = wilson_limits(share * units, units, level)
     reason = Message("limits.as_proportion")
     return Bounds(low + (high - low) * limits[0], low + (high - low) * limits[1], reason)
