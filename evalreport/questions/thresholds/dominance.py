@@ -259,7 +259,8 @@ def point_dominance(sample: Sample, rankings: Sequence[ThresholdCounts]) -> Iter
         better, worse = (fpr_a <= fpr_b and tpr_a >= tpr_b), (fpr_a >= fpr_b and tpr_a <= tpr_b)
         if better != worse:
             upper, lower = (a, b) if better else (b, a)
-            gap, relation = tpr_a - tpr_b, "above" if better else "below"
+            gap = tpr_a - tpr_b
+            relation: Relation = "above" if better else "below"
             yield DominanceRecord(
                 a=a, b=b, curve="points", relation=relation, a_most=max(gap, 0.0), b_most=max(-gap, 0.0),
                 text=Message("roc_points.no_worse", upper=upper, lower=lower),
