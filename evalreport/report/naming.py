@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -81,6 +80,10 @@ MEASURED: Mapping[str, tuple[str, ...]] = {
 """Pages that say how often our own intervals and tests, or combinations, hold; all others are published."""
 
 
+OF_OUR_OWN = ("; our own combination", ", our own combination", ", chosen by simulation")
+"""Parts of a source that say no more than that the method is our own."""
+
+
 def origin_of(name: str, source: str) -> tuple[str, str]:
     """Say whether an interval or a test is published or our own and measured, and by which source.
 
@@ -94,8 +97,9 @@ def origin_of(name: str, source: str) -> tuple[str, str]:
     page = next((page for page, names in MEASURED.items() if name in names), None)
     if page is None:
         return say("methods.published"), source
-    repeated = rf" \({re.escape(page)}\)|[;,] our own combination|, chosen by simulation"
-    return say("methods.own", page=page), re.sub(repeated, "", source)
+    for repeated in (f" ({page})", *OF_OUR_OWN):
+        source = source.replace(repeated, "")
+    return say("methods.own", page=page), source
 
 
 def registered_texts() -> dict[str, str]:
