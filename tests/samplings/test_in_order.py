@@ -239,7 +239,7 @@ def test_a_horizon_needs_an_order() -> None:
 
 
 def test_a_share_of_three_rows_has_three_trials() -> None:
-    """Precision of three flagged rows of 160, all right: Clopper and Pearson's of 3 of 3; specificity keeps 13 trials."""
+    """Precision of three flagged rows of 160, all right: limits of 3 of 3; specificity keeps its 13 trials."""
     truth = np.arange(160) % 2
     source = timed(labels(truth, a=(np.arange(160) < 6) * truth))
     results = run(source, metrics=("precision", "specificity"), order="time")
