@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -155,28 +156,19 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
     truths = set(_codes_in(true))
     predictions_made = {code for code in _codes_in(predicted) if code < len(predictions.classes)}
     warnings = []
-    for code in sorted(truths - predictions_made):
-        label = predictions.classes[code]
-        warnings.append(
-            warning("class_never_predicted", about=(model.name, label), model=model.name, label=label)
-        )
+    for label in (predictions.classes[code] for code in sorted(truths - predictions_made)):
+        about = (model.name, label)
+        warnings.append(warning("class_never_predicted", about=about, model=model.name, label=label))
     new = [predictions.classes[code] for code in sorted(predictions_made - truths)]
     alike = alikes(new, [predictions.classes[code] for code in truths])
     for label in new:
-        about = (model.name, label)
-        warnings.append(
-            warning(
-                "label_never_true",
-                "misspelt",
-                about=about,
-                model=model.name,
-                label=shown_apart(label, alike[label][1]),
-                alike=shown_apart(*alike[label]),
-                how=Message(f"found.differ.{alike[label][1]}"),
-            )
-            if label in alike
-            else warning("label_never_true", "new", about=about, model=model.name, label=label)
-        )
+        said = partial(warning, "label_never_true", about=(model.name, label), model=model.name)
+        if label in alike:
+            other, name = alike[label]
+            how, shown = Message(f"found.differ.{name}"), shown_apart(label, name)
+            warnings.append(said("misspelt", label=shown, alike=shown_apart(other, name), how=how))
+        else:
+            warnings.append(said("new", label=label))
     return warnings
 
 
