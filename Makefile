@@ -26,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # What a reviewer runs: reference values of R, traps, properties, headlines, and the tests that name a forgotten step.
 MEANING := tests/reference tests/traps tests/properties tests/headline tests/questions/test_rooms.py tests/samplings/test_sampling.py \
-           tests/test_registry.py tests/test_extensions.py tests/test_options.py tests/documents/test_warnings.py
+           tests/test_registry.py tests/test_extensions.py tests/test_options.py tests/documents/test_warnings.py tests/warnings/test_checks.py
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' Makefile
@@ -112,7 +112,7 @@ bench: env peers ## measure the speed against other programs; writes docs/benchm
 
 peers: .cache/peers/.installed ## fetch the programs that bench compares with, into .cache/peers
 
-docs: env ## write docs/reference.md from what is registered
+docs: env ## write what follows from declarations: reference, keywords, schema, formats, warnings
 	$(BIN)/python scripts/write_reference.py
 
 site: env libraries .cache/site/.installed ## write the documentation site to build/site; a link that leads nowhere is an error

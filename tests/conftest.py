@@ -160,6 +160,19 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evalreport.report.pdf.pdf_bytes", lambda *_page, **_time: b"%PDF-1.7\n")
 
 
+@pytest.fixture
+def primary_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute the metric that decides alone where a test names none: the others take most of a small run's time."""
+    from evalreport import analysis
+
+    chosen = analysis.chosen
+
+    def named_or_primary(predictions: Any, names: Any, in_gates: Any, primary: str | None) -> Any:
+        return chosen(predictions, names or (() if primary is None else (primary,)), in_gates, primary)
+
+    monkeypatch.setattr(analysis, "chosen", named_or_primary)
+
+
 @pytest.fixture(scope="session")
 def empty_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of a history without runs."""

@@ -29,9 +29,8 @@ def decile_test(risks: Risks, *, seed: int) -> float | None:
     """Return the Monte Carlo p-value of sum (O_k - E_k)^2 / V_k over deciles of risk; None where it is not tested.
 
     O_k and E_k are the observed and expected events of decile k (tied probabilities together), V_k = sum p (1 - p);
-    deciles without variance are left out. Outcomes are drawn 2,000 times with the probabilities themselves; 200 draws
-    decide where the p-value is far above 0.2, where it is one. Not tested are fewer than 50 events or non-events,
-    clusters and weights.
+    deciles without variance are left out. Outcomes are drawn 2,000 times with the probabilities themselves, 200 times
+    where half of these statistics are larger. Not tested are fewer than 50 events or non-events, clusters and weights.
 
     Examples
     --------
@@ -64,8 +63,8 @@ def decile_test(risks: Risks, *, seed: int) -> float | None:
         larger += int((statistic(draw(generator)) >= value * (1 - 1e-12)).sum())
         drawn += BATCH
         if drawn == BATCH and larger >= LIKELY * BATCH:
-            return 1.0
-    return (1 + larger) / (DRAWS + 1)
+            break
+    return (1 + larger) / (drawn + 1)
 
 
 Draw = Callable[[np.random.Generator], Indices]

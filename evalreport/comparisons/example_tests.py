@@ -128,7 +128,7 @@ NEGLIGIBLE = 1e-12
 NO_SPREAD = Message("reason.no_spread")
 
 
-@comparison_test("Paired t", "losses", beside=("bootstrap_difference",))
+@comparison_test("Paired t", "mean_losses", beside=("bootstrap_difference",))
 def paired_t(pair: Pair) -> Outcome:
     """Student's t test on the differences of the two models' losses, example by example.
 

@@ -83,7 +83,13 @@ def _assumption_broken(pair: Pair, test: str) -> Message | None:
         return None
     if needs == "swaps" and pair.difference.influence is None:
         return Message("caution.exchangeable")
-    about_examples = needs in OF_LABELS or needs in ("replicates", "swaps", "losses", *OF_UNITS)
+    about_examples = needs in OF_LABELS or needs in (
+        "replicates",
+        "swaps",
+        "losses",
+        "mean_losses",
+        *OF_UNITS,
+    )
     if pair.difference.of_seeds and about_examples:
         return Message("caution.trained_models")
     if fits is None:
@@ -93,7 +99,7 @@ def _assumption_broken(pair: Pair, test: str) -> Message | None:
     if fits.kind == "datasets":
         if len(fits.values) < 6 and needs == "blocks":
             return Message("caution.few_datasets", n=len(fits.values))
-        return Message("caution.one_scale") if needs == "losses" else None
+        return Message("caution.one_scale") if needs == "mean_losses" else None
     if needs in ("blocks", "few_blocks", "ranked"):
         return Message(f"caution.shared_by.{fits.kind}")
     return Message("caution.fitted_models") if about_examples else None

@@ -308,7 +308,7 @@ def tested_difference(pair: Pair, test: str) -> float:
 
 OWN_INTERVAL: Mapping[str, str] = {
     "agreement": "newcombe_paired",
-    "losses": "t",
+    "mean_losses": "t",
     "folds": "cv_t",
     "trained_folds": "corrected_t",
     "halves": "corrected_t",
@@ -318,7 +318,7 @@ OWN_INTERVAL: Mapping[str, str] = {
 NAMED_INSTEAD: Mapping[str, Callable[[IntervalMethod], bool]] = {
     "agreement": lambda method: PairedProportion in method.of,
     "independent": lambda method: method.name == "normal",
-    "losses": lambda method: method.name == "t",
+    "mean_losses": lambda method: method.name == "t",
 }
 """The intervals shown instead where the user names one."""
 
@@ -328,7 +328,7 @@ def interval_for(pair: Pair, test: str, options: Options, level: float) -> Inter
     needs, inverse, delta = TESTS[test].needs, TESTS[test].inverse, pair.difference
     # McNemar's test among the rows of a class has no interval of its own, nor has that of squared errors.
     alone = (needs == "agreement" and delta.agreement is None) or (
-        needs == "losses" and delta.metric.per_example is None
+        needs == "mean_losses" and delta.metric.per_example is None
     )
     own = None if alone else test if test in INTERVALS else OWN_INTERVAL.get(needs)
     about_examples = needs == "swaps" and (delta.of_folds or delta.of_seeds)
@@ -386,8 +386,8 @@ def _with_named_interval(
         return None
     name = _named(NAMED_INSTEAD[needs], options)
     if name is None and "all" in options.intervals:
-        name = {"independent": "normal", "losses": "t"}.get(needs)
-    if name is None or (needs == "losses" and pair.difference.metric.per_example is None):
+        name = {"independent": "normal", "mean_losses": "t"}.get(needs)
+    if name is None or (needs == "mean_losses" and pair.difference.metric.per_example is None):
         return None
     named = limits(pair.difference, name, options.confidence)
     if named.method in {row.interval_method for row in rows}:

@@ -24,6 +24,7 @@ from evalreport.texts import Message, Text
 OfExamples = Literal[
     "agreement",
     "losses",
+    "mean_losses",
     "labels",
     "trials",
     "overlap",
@@ -301,7 +302,7 @@ class Test(Registered):
     @property
     def by_example(self) -> bool:
         """Whether it is a function of one number for each example and model: right or wrong, or a loss."""
-        return self.needs in ("agreement", "losses")
+        return self.needs in ("agreement", "losses", "mean_losses")
 
     @property
     def by_resampling(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -74,13 +75,7 @@ def look_levels(n: Sequence[int], shares: Sequence[float], alpha: float) -> list
     >>> [round(level, 4) for level in look_levels([100, 200], [0.5, 1.0], 0.05)]
     [0.0031, 0.049]
     """
-    bounds: list[float] = []
-    spent, state = 0.0, BEGINNING
-    for look, (number, share) in enumerate(zip(n, shares, strict=True)):
-        if look:
-            state = _continued(state, float(n[look - 1]), bounds[-1])
-        target, spent = spent_at(share, alpha) - spent, spent_at(share, alpha)
-        bounds.append(_bound(state, float(number), target))
+    bounds, _ = _boundaries(tuple(n), tuple(shares), alpha)
     return [max(2 * normal_tail(bound), SMALLEST_LEVEL) for bound in bounds]
 
 
@@ -94,6 +89,20 @@ class _State:
 
 
 BEGINNING = _State(np.zeros(1), np.ones(1), 0.0)
+
+
+@lru_cache(maxsize=256)
+def _boundaries(
+    n: tuple[int, ...], shares: tuple[float, ...], alpha: float
+) -> tuple[tuple[float, ...], _State]:
+    """Return the boundary of each look, and the sum before the last of them; a further look goes on from there."""
+    before: tuple[float, ...] = ()
+    state, spent = BEGINNING, 0.0
+    if len(n) > 1:
+        before, earlier = _boundaries(n[:-1], shares[:-1], alpha)
+        state, spent = _continued(earlier, float(n[-2]), before[-1]), spent_at(shares[-2], alpha)
+    bound = _bound(state, float(n[-1]), spent_at(shares[-1], alpha) - spent)
+    return (*before, bound), state
 
 
 def _bound(state: _State, n: float, target: float) -> float:

@@ -56,10 +56,14 @@ def _no_overlap(pair: Pair) -> Text | None:
 
 
 def _no_losses(pair: Pair) -> Text | None:
+    return _not_plain(pair.difference, "plain_examples_use_t") or _unless(pair.by_example, "losses")
+
+
+def _no_mean_losses(pair: Pair) -> Text | None:
+    """Of data sets and of sums the mean difference and its error are known without the losses."""
     delta = pair.difference
-    if delta.over_datasets or (delta.sampling.only_sums and delta.metric.per_example is not None):
-        return None
-    return _not_plain(delta, "plain_examples_use_t") or _unless(pair.by_example, "losses")
+    sums = delta.sampling.only_sums and delta.metric.per_example is not None
+    return None if delta.over_datasets or sums else _no_losses(pair)
 
 
 def _no_replicates(pair: Pair) -> Text | None:
@@ -157,6 +161,7 @@ def _not_independent(pair: Pair) -> Text | None:
 _WHAT_IS_MISSING: Mapping[str, Callable[[Pair], Text | None]] = {
     "agreement": _of_plain("right_and_wrong", lambda pair: pair.agreement is not None),
     "losses": _no_losses,
+    "mean_losses": _no_mean_losses,
     "labels": _of_plain("labels", lambda pair: pair.labels is not None),
     "trials": _of_plain("trials", _decided_by("answers")),
     "overlap": _no_overlap,

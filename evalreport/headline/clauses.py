@@ -439,20 +439,16 @@ def _shown(facts: Facts, pair: Pair) -> list[float]:
 
 
 def _same_ranking(facts: Facts, lead: Lead) -> Message | None:
-    """Say that two models rank alike, and differ by their thresholds alone."""
-    auc = facts.overall("roc_auc")
-    if (
-        lead.code != "ahead"
-        or auc is None
-        or auc == facts.primary
-        or lead.first is None
-        or lead.second is None
-    ):
+    """Say that two models rank alike, so that the labels of one are better by its threshold alone."""
+    auc, primary = facts.overall("roc_auc"), facts.primary
+    if lead.code != "ahead" or lead.first is None or lead.second is None:
+        return None
+    if auc is None or primary is None or facts.metric(primary).needs != "labels":
         return None
     row = next((r for r in rows_on(facts.results, auc) if {r.a, r.b} == {lead.first, lead.second}), None)
     loss = facts.overall("log_loss")
     same_loss = loss is None or not differ(facts, loss)
-    if row is None or row.difference != 0 or not same_loss:
+    if row is None or row.difference != 0 or row.low or row.high or not same_loss:
         return None
     return Message("headline.same_ranking", first=facts.name(lead.first), second=facts.name(lead.second))
 
@@ -481,17 +477,15 @@ def opposite_attempts(facts: Facts, lead: Lead) -> Message | None:
     first, second = lead.first, lead.second
     if lead.code not in OF_RUNS - {"same_answers"} or first is None or second is None:
         return None
+    of_primary = facts.pair(first, second)
+    if of_primary is None or of_primary.by.value < 0:
+        return None
     for quantity in facts.at_attempts:
         a, b = (facts.value(m, quantity) for m in (first, second))
-        if (
-            a is None
-            or b is None
-            or quantity == facts.primary
-            or facts.sign(quantity) * (b.value - a.value) <= 0
-        ):
-            continue
         pair = facts.pair(first, second, quantity)
-        if pair is not None and not pair.decided:
+        if a is None or b is None or pair is None or quantity == facts.primary:
+            continue
+        if not pair.decided and pair.by.value < 0:
             return Message(
                 "headline.opposite_open", metric=facts.words(quantity), model=facts.name(second),
                 a=number_of(b.value, pair.by), b=number_of(a.value, pair.by),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from evalreport.headline.facts import Facts, Limited, all_equal, amount, number_of, rows_on
 from evalreport.headline.lead import MOST_NAMES, Lead, units, value_of
@@ -36,9 +37,10 @@ def blocked(facts: Facts) -> Lead | None:
     if not facts.ranked:
         return _no_verdict(Message("headline.no_value", metric=facts.words(primary)))
     if len(facts.ranked) > 1 and facts.without_a_test:
-        values = _values(facts, facts.ranked[:MOST_NAMES])
+        values = _values(facts)
         return _no_verdict(Message("headline.no_test", metric=facts.words(primary), values=values))
-    if len(facts.ranked) > 1 and all(pair.by.low is None for pair in facts.pairs) and not _alike(facts):
+    without_limits = all(pair.by.low is None for pair in facts.pairs)
+    if len(facts.ranked) > 1 and without_limits and not _alike(facts) and not _alike_in_scores(facts):
         return _no_verdict(_cause_in_the_data(facts))
     return None
 
@@ -57,17 +59,21 @@ def _why_blocked(facts: Facts, code: str, text: Text) -> Text:
     return Message("headline.because", text=str(text).rstrip("."))
 
 
-def _values(facts: Facts, models: Sequence[str]) -> tuple[Message, ...]:
-    return tuple(
-        Message("headline.model_value", model=facts.name(m), value=amount(value_of(facts, m))) for m in models
+def _values(facts: Facts) -> tuple[Message, ...]:
+    """Return the values of the first models, and how many others there are."""
+    values = tuple(
+        Message("headline.model_value", model=facts.name(m), value=amount(value_of(facts, m)))
+        for m in facts.ranked[:MOST_NAMES]
     )
+    others = len(facts.ranked) - len(values)
+    return (*values, Message("headline.and_more", n=others)) if others else values
 
 
 def _cause_in_the_data(facts: Facts) -> Message:
     """Say what the data lack for an interval of any difference of the primary metric."""
     results, primary = facts.results, facts.primary
     assert primary is not None
-    values = _values(facts, facts.ranked[:MOST_NAMES])
+    values = _values(facts)
     counts = lookups.true_counts(results)
     rare = min(counts, key=lambda c: (counts[c], c), default=None)
     if results.design == "datasets":
@@ -118,8 +124,8 @@ def same_answers(facts: Facts) -> Lead | None:
         "metric": facts.words(primary),
         "value": amount(value_of(facts, models[0])),
     }
-    if _alike(facts):
-        kind = SAME.get(facts.results.task, "answers")
+    kind = SAME.get(facts.results.task, "answers") if _alike(facts) else _alike_in_scores(facts)
+    if kind:
         key = f"same_{kind}" if len(models) <= MOST_NAMES else f"all_same_{kind}"
         return Lead(
             "same_answers", Message(f"headline.{key}", number=len(models), **params), models[0], models[1]
@@ -158,6 +164,31 @@ def _alike(facts: Facts) -> bool:
         and not (results.task == "sums" and any(r.low is not None for r in compared))
         and all_equal(values)
     )
+
+
+def _alike_in_scores(facts: Facts) -> Literal["probabilities", "order"] | None:
+    """Say in what all models of two classes are the same on every example where labels are not known to be.
+
+    A difference of areas under the ROC curve, or of losses, does not vary where it is the same, 0, on every example.
+    """
+    results, primary = facts.results, facts.primary
+    if primary is None or results.task != "binary":
+        return None
+
+    def same_on_every_example(name: str) -> bool:
+        rows = [r for r in rows_on(results, Quantity(name)) if r.b is not None]
+        return bool(rows) and all(
+            r.difference == 0
+            and r.reason is not None
+            and coded(joined(r.reason)[0])[0] == "limits.no_variation"
+            for r in rows
+        )
+
+    if not same_on_every_example(primary.metric):
+        return None
+    if same_on_every_example("log_loss"):
+        return "probabilities"
+    return "order" if primary.metric == "roc_auc" else None
 
 
 def differ(facts: Facts, quantity: Quantity) -> bool:

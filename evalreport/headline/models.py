@@ -371,8 +371,10 @@ def _the_rest(facts: Facts, contenders: Sequence[str], behind: Sequence[str]) ->
     of_leader = [p for p in across if p.first == contenders[0] and p.decided and p.ahead]
     of_all = len(across) == len(contenders) * len(behind) and all(p.decided and p.ahead for p in across)
     if len(behind) == 1:
-        pair = of_leader[0] if of_leader else next(_ahead_of(facts, behind[0]))
-        whom = say("headline.them", n=len(contenders)) if of_all else facts.name(pair.first)
+        pair = next(_ahead_of(facts, behind[0]))
+        whom = facts.name(pair.first)
+        if of_all:
+            pair, whom = min(across, key=lambda p: p.by.value), say("headline.them", n=len(contenders))
         by = beside_margin(facts, pair, size(pair))
         return Message(f"headline.rest_one{loss}", other=facts.name(behind[0]), whom=whom, by=by)
     if not of_leader:

@@ -47,7 +47,7 @@ from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, Tone
 from evalreport.schema.finding_rules import findings_of
 from evalreport.schema.results import Results
-from evalreport.texts import PLAIN, Message
+from evalreport.texts import PLAIN, Message, shortened
 from evalreport.texts.visible import visible
 
 UNMOVED = 0.05
@@ -524,18 +524,19 @@ def further(facts: Facts, lead: Lead) -> Message | None:
         fallen = [r.about for r in facts.alarms("worse", "worse_this_run") if r.about in facts.accepted]
         others = [m for m in dict.fromkeys(fallen) if m != lead.first]
         if others:
-            return Message("headline.fell_too", models=facts.names(others[:MOST_NAMES]), n=len(others))
+            return _of_others("headline.fell_too", facts, others)
         return None if about_then(str(lead.more["gate"])) else _then(facts, lead.first)
     if lead.code == "alarm" and "whole" in lead.more and lead.first is not None:
         return Message("headline.over_all", **_since(facts, lead.first))
     if lead.code == "alarm" and len(lead.about) > 1:
-        others = [m for m in lead.about if m != lead.first]
-        return Message("headline.fell_too", models=facts.names(others[:MOST_NAMES]), n=len(others))
+        return _of_others("headline.fell_too", facts, [m for m in lead.about if m != lead.first])
     if lead.code in ("lower", "higher") and len(lead.about) > 1:
-        return Message(
-            "headline.so_are", models=facts.names([m for m in lead.about if m != lead.first][:MOST_NAMES])
-        )
+        return _of_others("headline.so_are", facts, [m for m in lead.about if m != lead.first])
     return None
+
+
+def _of_others(text: str, facts: Facts, models: Sequence[str]) -> Message:
+    return Message(text, models=shortened(facts.names(models), MOST_NAMES), n=len(models))
 
 
 def _then(facts: Facts, model: str | None) -> Message | None:

@@ -67,12 +67,12 @@ def rechosen(function: Function, cut: Coarse, replicate: Replicate, *, greater_i
 
 
 def all_rechosen(blocks: Sequence[Rechosen]) -> Rechosen:
-    """Join the blocks of replicates."""
+    """Join the blocks of replicates, the first 1,000 of these."""
     if not blocks:
         return Rechosen(np.empty(0), np.empty(0))
     return Rechosen(
-        np.concatenate([block.optimism for block in blocks]),
-        np.concatenate([block.on_data for block in blocks]),
+        np.concatenate([block.optimism for block in blocks])[:MOST_CHOSEN],
+        np.concatenate([block.on_data for block in blocks])[:MOST_CHOSEN],
     )
 
 
@@ -146,10 +146,15 @@ def with_chosen_thresholds(
         return {}
     cuts = {key: coarse(counts) for key, counts in rankings.items()}
     blocks: dict[Key, list[Rechosen]] = {key: [] for key in cuts}
-    for _, draws in replicates([*cuts.values()], data.units, min(n_resamples, MOST_CHOSEN), seed=seed):
+    done = 0
+    # The blocks of the curves' own replicates: the table of thresholds says the same of the same threshold.
+    for size, draws in replicates([*cuts.values()], data.units, n_resamples, seed=seed):
         for (key, cut), draw in zip(cuts.items(), draws, strict=True):
             function, greater = _criterion(key)
             blocks[key].append(rechosen(function, cut, draw(), greater_is_better=greater))
+        done += size
+        if done >= MOST_CHOSEN:
+            break
     with_evidence = {}
     for key, counts in rankings.items():
         function, greater = _criterion(key)

@@ -147,7 +147,7 @@ def paired_difference(a: Estimate, b: Estimate) -> Difference:
     difference = Difference(
         a=a,
         b=b,
-        value=a.value - b.value,
+        value=_subtracted_value(a.value, b.value),
         range=(low - high, high - low),
         sampling=a.sampling,
         evidence=_paired_evidence(a, b),
@@ -156,6 +156,11 @@ def paired_difference(a: Estimate, b: Estimate) -> Difference:
         fits=fits,
     )
     return _without_rounding(difference) if fits is None else difference
+
+
+def _subtracted_value(a: float, b: float) -> float:
+    """Return a - b, and 0 of two values that only rounding tells apart: the sums of one column in two orders."""
+    return 0.0 if abs(a - b) <= AGREEMENT * max(abs(a), abs(b)) else a - b
 
 
 def _without_rounding(difference: Difference) -> Difference:
@@ -253,7 +258,7 @@ def unpaired_difference(a: Estimate, b: Estimate) -> Difference:
     return Difference(
         a=a,
         b=b,
-        value=a.value - b.value,
+        value=_subtracted_value(a.value, b.value),
         range=(low - high, high - low),
         sampling=TwoTestSets.of(a.sampling, b.sampling),
         evidence=evidence,

@@ -54,7 +54,7 @@ class Rectified:
     headline=True,
     source="Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv 2311.01453",
 )
-def mean_gold(judge: Floats, gold: Floats, times: Floats | None = None) -> Rectified:
+def mean_gold(judge: Floats, gold: Floats) -> Rectified:
     """Mean outcome that people would have given, from the judge's outcomes of all answers and people's of some.
 
     With n rows that a person judged and N others, λ = cov(gold, judge) / ((1 + n/N) v), cut to [0, 1], where the
@@ -68,8 +68,6 @@ def mean_gold(judge: Floats, gold: Floats, times: Floats | None = None) -> Recti
         (n + N,) the judge's outcomes; of two models, their differences.
     gold
         (n + N,) people's, nan where none judged the row.
-    times
-        (n + N,) how often each row that people judged counts; None: once.
 
     Examples
     --------
@@ -83,21 +81,17 @@ def mean_gold(judge: Floats, gold: Floats, times: Floats | None = None) -> Recti
     """
     given = ~np.isnan(gold)
     people, of_judge, rest = gold[given], judge[given], judge[~given]
-    w = np.ones(len(people)) if times is None else times[given]
-    n, others = float(w.sum()), len(rest)
-    of_people, of_rest = float(w @ people) / n, float(rest.mean()) if others else 0.0
-    judged_mean = float(w @ of_judge) / n
+    n, others = len(people), len(rest)
     weight = 0.0
     if others:
-        every = (n * judged_mean + others * of_rest) / (n + others)
-        squares = float(w @ (of_judge - every) ** 2) + float(((rest - every) ** 2).sum())
-        shared = float(w @ ((people - of_people) * (of_judge - judged_mean))) / n
-        spread = squares / (n + others - 1)
+        spread = float(judge.var(ddof=1))
+        shared = float(((people - people.mean()) * (of_judge - of_judge.mean())).mean())
         weight = min(max(shared / ((1 + n / others) * spread), 0.0), 1.0) if spread > 0 else 0.0
+    of_rest = float(rest.mean()) if others else 0.0
     residual = people - weight * of_judge
-    centre = float(w @ residual) / n
+    centre = float(residual.mean())
     derivative = np.empty(len(judge))
-    derivative[given] = np.sqrt(w) * (residual - centre) / n
+    derivative[given] = (residual - centre) / n
     derivative[~given] = weight * (rest - of_rest) / max(others, 1)
     return Rectified(weight * of_rest + centre, weight, derivative)
 
@@ -139,27 +133,39 @@ MADE_UP = np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 """People's and the judge's outcomes of the rows made up for limits of right and wrong answers; each counts half."""
 
 
-def with_made_up(judge: Floats, gold: Floats) -> StudentError:
+def with_made_up(judge: Floats, gold: Floats, weight: float) -> StudentError:
     """Return the estimate and its error after half a made-up row of each kind, by t with n - 1 degrees of freedom.
+
+    The judge keeps the weight that it has on the data: made-up rows alone would give one to a judge that always says
+    the same. Variances have the divisors n + 1 (the n rows that people judged and the two made up, less one) and N - 1.
 
     Parameters
     ----------
     judge, gold
         (N,) outcomes 0 or 1 by the judge, and by people: nan where none of the n people's is there.
+    weight
+        The weight λ of the judge.
 
     Examples
     --------
     Of ten answers that people called right, and the judge half of them, the limits lie about less than 1:
 
     >>> judge = np.array([1.0, 0.0] * 20)
-    >>> student = with_made_up(judge, np.where(np.arange(40) < 10, 1.0, np.nan))
+    >>> student = with_made_up(judge, np.where(np.arange(40) < 10, 1.0, np.nan), 0.0)
     >>> round(student.centre, 4), round(student.error, 4), student.df
-    (0.9167, 0.0798, 9.0)
+    (0.9167, 0.0833, 9.0)
     """
-    times = np.append(np.ones(len(judge)), np.full(len(MADE_UP), 0.5))
-    rectified = mean_gold(np.append(judge, MADE_UP[:, 1]), np.append(gold, MADE_UP[:, 0]), times)
-    error = float(np.sqrt((rectified.derivative**2).sum()))
-    return StudentError(error, float(np.count_nonzero(~np.isnan(gold))) - 1, rectified.value)
+    given = ~np.isnan(gold)
+    rest = judge[~given]
+    times = np.append(np.ones(np.count_nonzero(given)), np.full(len(MADE_UP), 0.5))
+    residual = np.append(gold[given], MADE_UP[:, 0]) - weight * np.append(judge[given], MADE_UP[:, 1])
+    n = float(times.sum())
+    centre = float(times @ residual) / n
+    variance = float(times @ (residual - centre) ** 2) / (n - 1) / n
+    if len(rest) > 1:
+        variance += weight**2 * float(rest.var(ddof=1)) / len(rest)
+    of_rest = float(rest.mean()) if len(rest) else 0.0
+    return StudentError(variance**0.5, n - len(MADE_UP) / 2 - 1, weight * of_rest + centre)
 
 
 def judged_estimates(
@@ -258,7 +264,9 @@ def _filled(
         influence=Influence(by_unit, np.ones(len(by_unit))),
         sampling=replace(
             _judged(units, gold),
-            made_up=with_made_up(judge, gold) if share_of_right and np.isnan(gold).any() else None,
+            made_up=with_made_up(judge, gold, weights[0])
+            if share_of_right and np.isnan(gold).any()
+            else None,
         ),
         evidence=Judged(n, len(gold) - n, weights[0] if units.task is None else np.nan),
     )

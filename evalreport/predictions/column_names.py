@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 
 from evalreport.predictions.platforms import class_of, names_of
 
@@ -37,6 +38,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 """Standard column -> names that are accepted where it is absent."""
 
 
+@cache
 def aliases_of(standard: str) -> tuple[str, ...]:
     """Return the other names of a standard column: those of ``ALIASES``, then those of platforms."""
     return tuple(dict.fromkeys((*ALIASES[standard], *names_of(standard))))

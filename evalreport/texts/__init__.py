@@ -257,7 +257,10 @@ def say(key: str, /, **values: Value) -> str:
     'a, b and 3 more'
     """
     catalogue = _spoken.get()
-    entry = (english() if catalogue is None else catalogue)[key]
+    entry = (english() if catalogue is None else catalogue).get(key)
+    if entry is None:
+        group, _, name = key.rpartition(".")
+        raise KeyError(f"there is no text {key}: write {name} under [{group}] in a texts.toml or in texts/en")
     if not isinstance(entry, str):
         n = values.get("n")
         entry = entry[_form(n if isinstance(n, (int, float)) else 0, entry)]

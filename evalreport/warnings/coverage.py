@@ -339,12 +339,16 @@ Found = Sequence[tuple[Quantity, Shortfall]]
 
 def _by_metric(found: Found) -> tuple[Message, ...]:
     """Say of each metric, once, what its interval was measured to hold; those with the same figures together."""
-    by_span: dict[Message, list[Quantity]] = {}
+    by_span: dict[tuple[Message, bool], list[Quantity]] = {}
     for quantity, row in dict.fromkeys(found):
-        by_span.setdefault(_span([row]), []).append(quantity)
+        by_span.setdefault((_span([row]), row.metric == "*"), []).append(quantity)
     return tuple(
-        Message("short.held", metrics=tuple(map(phrase_of, quantities)), span=span)
-        for span, quantities in by_span.items()
+        Message(
+            f"short.held{'_of_others' if others else ''}",
+            metrics=tuple(map(phrase_of, quantities)),
+            span=span,
+        )
+        for (span, others), quantities in by_span.items()
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Literal
@@ -155,7 +154,7 @@ def _few_clusters(column: str, sizes: Floats, effective: float, *, weighted: boo
             "warning.few_clusters",
             clusters=clusters,
             column=column,
-            effective=_tenths(effective),
+            effective=_tenths(effective, FEW_CLUSTERS),
             decimals=1,
             enough=FEW_CLUSTERS,
         ),
@@ -184,15 +183,17 @@ def weights(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     column, effective, n = options.weight, sample.n_effective, sample.predictions.n_examples
     if column is None or effective is None or not (effective < n / 2 or effective < FEW_EFFECTIVE):
         return
-    text = Message("warning.unequal_weights", column=column, n=n, effective=_tenths(effective), decimals=1)
+    shown = _tenths(effective, FEW_EFFECTIVE)
+    text = Message("warning.unequal_weights", column=column, n=n, effective=shown, decimals=1)
     if effective < FEW_EFFECTIVE:
         text = sentences(text, Message("measured.of_weights", enough=FEW_EFFECTIVE))
     yield WarningRecord(code="unequal_weights", text=text, about=(column,))
 
 
-def _tenths(effective: float) -> float:
-    """Round an effective number down, so that it never looks as large as the limit that it is below."""
-    return math.floor(10 * effective) / 10
+def _tenths(effective: float, limit: int) -> float:
+    """Round an effective number; one below the limit never looks as large as that."""
+    shown = round(effective, 1)
+    return limit - 0.1 if effective < limit <= shown else shown
 
 
 @check("random_split_in_time", needs=("time", "folds"))

@@ -27,9 +27,11 @@ def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
     predictions = sample.predictions
     if not predictions.classes or predictions.y_true is None:
         return
+    scored = any(m.score is not None or m.proba is not None for m in predictions.models)
+    text = "sets" if predictions.task == "sets" else "scores" if scored else "labels"
     for label, n in zip(predictions.classes, examples_of_classes(predictions), strict=True):
         if 0 < n < FEW_OF_A_CLASS:
-            yield warning("few_of_a_class", about=(label,), n=int(n), label=label)
+            yield warning("few_of_a_class", text, about=(label,), n=int(n), label=label)
 
 
 @check("labels_left_out", needs=("sums",))

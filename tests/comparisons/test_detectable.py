@@ -69,6 +69,7 @@ def test_where_less_was_said_to_be_shown_than_was_seen_it_goes_by_the_limits(
     assert shown > side > seen
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_five_data_sets_can_show_nothing() -> None:
     """An exact signed-rank test of five cannot reach 0.05: no difference is named, and no model is called chosen."""
     values = {"a": [0.80, 0.81, 0.79, 0.78, 0.82], "b": [0.82, 0.84, 0.80, 0.80, 0.85]}
@@ -102,6 +103,7 @@ def two_sets(n_a: int, n_b: int) -> evalreport.Results:
     return evalreport.evaluate(source, join="independent", resamples=20)
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_two_test_sets_are_told_how_many_of_each() -> None:
     """(z(.975) + z(.8)) standard errors are the difference seen: 2.8016^2 (0.16 / 200 + 0.1875 / 400) / 0.05^2 = 3.983.
 
@@ -116,6 +118,7 @@ def test_two_test_sets_are_told_how_many_of_each() -> None:
     assert "about 800 examples of a and 1,600 of b (80 % power)" in results.to_markdown()
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_two_large_test_sets_name_the_difference_that_they_show() -> None:
     """Where the number would be fewer than are there: "these two test sets would show"."""
     source = {

@@ -14,6 +14,8 @@ from evalreport.comparisons.effects import standardised_limits
 from evalreport.schema.comparisons import EffectRecord
 from evalreport.schema.results import Results
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 
 def evaluate(models: dict[str, dict[str, Any]], **options: Any) -> Results:
     """Evaluate with the fewest replicates: no size rests on them."""

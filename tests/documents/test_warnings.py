@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evalreport.schema.warnings import LEVELS
 from evalreport.texts import group_of
-from evalreport.warnings.checks import CHECKS
+from evalreport.warnings import all_checks
 from scripts import write_reference
 from tests.samples.syntax import tree_of
 
@@ -73,7 +73,7 @@ def test_every_code_has_a_meaning_and_levels_are_of_codes():
 
 def test_every_code_of_a_check_has_a_title():
     """The list of checks of a report names each: its title stands under ``[caution_head]``."""
-    without = {code for one in CHECKS for code in one.codes} - group_of("caution_head").keys()
+    without = {code for one in all_checks() for code in one.codes} - group_of("caution_head").keys()
     assert without == set(), "write a title for each under [caution_head]"
 
 

@@ -19,7 +19,9 @@ ALIKE = {
 
 def low_of(models: list[str], gate: str) -> float:
     """The lower limit that decides a gate."""
-    results = er.evaluate({name: ALIKE[name] for name in models}, gates=[gate], resamples=20)
+    results = er.evaluate(
+        {name: ALIKE[name] for name in models}, metrics=["accuracy"], gates=[gate], resamples=20
+    )
     (record,) = results.gates
     assert record.low is not None
     return record.low
@@ -27,7 +29,7 @@ def low_of(models: list[str], gate: str) -> float:
 
 def test_best_has_the_limits_of_a_chosen_value() -> None:
     """Wider than those of the same model alone: it was chosen among four."""
-    results = er.evaluate(ALIKE, resamples=20)
+    results = er.evaluate(ALIKE, metrics=["accuracy"], resamples=20)
     assert results.chosen is not None
     low = low_of(list(ALIKE), "best.accuracy >= 0.5")
     assert low == pytest.approx(results.chosen.low)
@@ -38,7 +40,7 @@ def test_a_leader_that_was_named_keeps_its_own_limits_and_carries_the_chosen_val
     """Its name was given before."""
     leader = "d"
     gate = f"{leader}.accuracy >= 0.5"
-    results = er.evaluate(ALIKE, gates=[gate], resamples=20)
+    results = er.evaluate(ALIKE, metrics=["accuracy"], gates=[gate], resamples=20)
     assert results.chosen is not None
     assert results.chosen.model == leader
     assert results.gates[0].low == pytest.approx(low_of([leader], gate))
@@ -47,7 +49,7 @@ def test_a_leader_that_was_named_keeps_its_own_limits_and_carries_the_chosen_val
 
 def test_another_model_keeps_its_own_limits() -> None:
     """Nobody chose it."""
-    results = er.evaluate(ALIKE, resamples=20)
+    results = er.evaluate(ALIKE, metrics=["accuracy"], resamples=20)
     assert results.chosen is not None
     other = next(name for name in ALIKE if name != results.chosen.model)
     gate = f"{other}.accuracy >= 0.5"

@@ -26,7 +26,8 @@ def labels(seed, n=200, error=0.2):
 def run(*gates, models=None, **options):
     """Compare two models under gates."""
     given = {"new": labels(1), "old": labels(2, error=0.25)} if models is None else models
-    return evalreport.evaluate(given, gates=list(gates), resamples=50, **options)
+    options = {"metrics": ["accuracy"], "resamples": 50, **options}
+    return evalreport.evaluate(given, gates=list(gates), **options)
 
 
 def score(x, y, level=0.95):
@@ -95,7 +96,7 @@ def test_the_ratio_of_two_mean_losses_has_fiellers_limits():
         name: {"id": [str(i) for i in range(80)], "y_true": truth, "y_pred": truth + s * rng.normal(size=80)}
         for name, s in (("new", 1.0), ("old", 1.3))
     }
-    row = run("new.mae <= 1.0 * old.mae", models=models).metric_ratios[0]
+    row = run("new.mae <= 1.0 * old.mae", models=models, metrics=["mae"]).metric_ratios[0]
     x, y = (np.abs(m["y_pred"] - truth) for m in models.values())
     assert (row.low, row.high) == pytest.approx(fieller(x, y), rel=1e-9)
 
@@ -116,7 +117,7 @@ def test_the_outcome_is_that_of_the_limits(bar, outcome):
 
 def test_other_metrics_have_the_limits_of_their_influence_values():
     """F1 is 2 TP / (2 TP + FP + FN): its influence by hand, a - k b at the limits is one t error from 0."""
-    row = run("new.f1 >= 0.9 * old.f1").metric_ratios[0]
+    row = run("new.f1 >= 0.9 * old.f1", metrics=["f1"]).metric_ratios[0]
     values, influences = [], []
     for model in (labels(1), labels(2, error=0.25)):
         truth, said = model["y_true"], model["y_pred"]

@@ -43,3 +43,36 @@ def test_equal_outcomes_are_outcomes_and_no_answers() -> None:
     """Two models that are right on the same questions may have answered them otherwise."""
     said = verdict({"outcome": SCORES}, {"outcome": SCORES})
     assert said.startswith("a and b have the same outcome on all 60 examples (outcome 1.50")
+
+
+LABELS, RISK = (np.arange(60) * 7 % 5 < 2).astype(int), (np.arange(60) * 11 % 60 + 1) / 62
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"p_1": RISK}, {"p_1": RISK}, "a and b give the same probabilities to all 60 examples (ROC AUC 0."),
+        (
+            {"score": RISK},
+            {"score": RISK},
+            "a and b rank every example alike against those of the other class",
+        ),
+        (
+            {"p_1": RISK},
+            {"p_1": RISK**2},
+            "a and b rank every example alike against those of the other class",
+        ),
+    ],
+)
+def test_equal_scores_are_no_lack_of_examples(
+    first: dict[str, Any], second: dict[str, Any], said: str
+) -> None:
+    """One ranking twice has no interval of a difference (METHODS 7T): the cause is the models, not the examples."""
+    assert verdict({"y_true": LABELS, **first}, {"y_true": LABELS, **second}).startswith(said)
+
+
+def test_equal_areas_of_one_positive_are_no_same_ranking() -> None:
+    """Both rank the only positive first, and the others in opposite orders: no interval, and no same ranking."""
+    truth, place = (np.arange(60) == 0).astype(int), np.arange(60.0)
+    scores = [np.where(place == 0, 99.0, ranks) for ranks in (place, -place)]
+    assert verdict(*({"y_true": truth, "score": s} for s in scores)).startswith("No verdict")

@@ -16,6 +16,8 @@ from evalreport.cli import main
 from evalreport.errors import input_texts
 from evalreport.texts import english
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 N = 40
 RNG = np.random.default_rng(5)
 TRUE = (RNG.random(N) < 0.4).astype(int).tolist()

@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import evalreport
 from evalreport.errors import UsageError
-from evalreport.metrics.judged import mean_gold
+from evalreport.metrics.judged import mean_gold, with_made_up
 from tests.reference.second_round import agrees, each
 from tests.samples.judges import ABILITY, Floats, answers, favoured, of_pair, run
 
@@ -30,21 +30,21 @@ def rectified_error(judge: Floats, gold: Floats, weight: float) -> float:
 def with_half_rows(judge: Floats, gold: Floats) -> tuple[float, float, int]:
     """Return PPI++'s estimate and error where 11, 00, 10 and 01 (people, judge) count half a row each, and n - 1.
 
-    Every row is written twice and the four made-up ones once, so that all weights are whole.
+    Every row is written twice and the four made-up ones once, so that all weights are whole. The weight of the judge is
+    that of the data, in estimate and limits alike (METHODS 5g); variances have n - 1 (METHODS 7D).
     """
     given = ~np.isnan(gold)
+    rest = judge[~given]
+    shared, spread = np.cov(gold[given], judge[given], ddof=0)[0, 1], judge.var(ddof=1)
+    weight = min(max(shared / ((1 + given.sum() / len(rest)) * spread), 0), 1) if spread else 0.0
     people = np.append(np.repeat(gold[given], 2), [1, 0, 1, 0])
     said = np.append(np.repeat(judge[given], 2), [1, 0, 0, 1])
-    rest = judge[~given]
-    n, others = len(people) / 2, len(rest)
-    every = np.append(said, np.repeat(rest, 2))
-    spread = every.var() * (n + others) / (n + others - 1)
-    weight = (
-        min(max(np.cov(people, said, ddof=0)[0, 1] / ((1 + n / others) * spread), 0), 1) if spread else 0.0
-    )
+    n = len(people) / 2
     value = weight * rest.mean() + (people - weight * said).mean()
-    error = math.sqrt((people - weight * said).var() / n + weight**2 * rest.var() / others)
-    return value, error, int(given.sum()) - 1
+    squares = (people - weight * said).var() / (n - 1)
+    if len(rest) > 1:
+        squares += weight**2 * rest.var(ddof=1) / len(rest)
+    return value, math.sqrt(squares), int(given.sum()) - 1
 
 
 def joined(inputs: Mapping[str, Any]) -> tuple[Floats, Floats]:
@@ -159,6 +159,23 @@ def test_limits_of_shares_lie_in_their_range_also_where_the_estimate_does_not() 
                 assert interval.high is not None
                 assert 0 <= interval.low <= metric.value <= interval.high <= 1
                 assert interval.low < interval.high
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.7, 0.8, 0.9, 0.95])
+def test_limits_hold_where_the_judge_always_says_the_same(share: float) -> None:
+    """A judge that accepts everything counts for nothing in the limits either: 20 judged answers hold 94.7 % or more.
+
+    All 21 outcomes are enumerated. Made-up rows that gave it a weight held 87.6 % at 0.9.
+    """
+    judge, held = np.ones(120), 0.0
+    for right in range(21):
+        gold = np.where(np.arange(120) < 20, np.arange(120) < right, np.nan)
+        student = with_made_up(judge, gold, mean_gold(judge, gold).weight)
+        assert student.centre == pytest.approx((right + 1) / 22)
+        held += stats.binom.pmf(right, 20, share) * (
+            abs(share - student.centre) <= stats.t.ppf(0.975, student.df) * student.error
+        )
+    assert held >= 0.947
 
 
 def test_an_estimate_that_does_not_vary_rests_on_the_judged_rows() -> None:

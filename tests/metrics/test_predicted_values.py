@@ -13,6 +13,8 @@ from evalreport import plots
 from evalreport.metrics.predicted_values import MOST_POINTS, SCORE_BINS
 from evalreport.schema.results import Results
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 
 def evaluated(rows: dict[str, Any], **options: Any) -> Results:
     """Evaluate without replicates that matter."""

@@ -12,6 +12,8 @@ from evalreport.schema.results import Results
 
 RNG = np.random.default_rng(0)
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 
 def evaluated(positives: int, *kinds: str, n: int = 100, **options: Any) -> Results:
     """Evaluate models on ``n`` examples: each gives labels, scores, or both."""

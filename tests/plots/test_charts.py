@@ -83,11 +83,14 @@ def test_the_table_has_every_public_chart():
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_chart_takes_every_kind_of_results(name: str, kind: str) -> None:
-    """Where the results lack what it shows, it is empty: it never fails; and it gives the axes back."""
+    """Where the results lack what it shows, it is empty: it never fails; and it gives the axes back.
+
+    The kind that it is made for is drawn below.
+    """
     with report_style():
         axes = Canvas().subplots()
         assert call(name, KINDS[kind](), axes) is axes
-        if axes.has_data() or axes.texts:
+        if (axes.has_data() or axes.texts) and SERVES.get(name) is not KINDS[kind]:
             axes.figure.draw_without_rendering()
 
 

@@ -41,9 +41,13 @@ def evaluated(dataset: str) -> Results:
     """Evaluate a data set; nothing here is read from a replicate of ours."""
     files, positive = BOOTSTRAPPED[dataset]
     paths = [DATA / "predictions" / file for file in files]
-    options = evalreport.Options(positive=positive, resamples=10, kohavi_wolpert=positive is not None)
-    if positive is None and dataset.startswith("iris"):
-        options = evalreport.Options(resamples=10)
+    numbers = dataset.startswith("diabetes")
+    options = evalreport.Options(
+        positive=positive,
+        metrics=("rmse", "mse") if numbers else ("accuracy", "error_rate"),
+        resamples=10,
+        kohavi_wolpert=positive is not None,
+    )
     return evalreport.evaluate(paths, options=options)
 
 

@@ -24,7 +24,7 @@ PNG = base64.b64decode(
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><title>A</title><path d="M0 0h1v1z"/></svg>'
 
 
-pytestmark = pytest.mark.usefixtures("templates_here")
+pytestmark = pytest.mark.usefixtures("templates_here", "undrawn")
 
 
 @pytest.fixture

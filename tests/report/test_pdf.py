@@ -50,6 +50,7 @@ def test_without_pango_everything_else_is_made(
         raise OutputError(f"the PDF needs Pango, which is not there; {pdf.REMEDY}")
 
     monkeypatch.setattr(pdf, "_weasyprint", missing)
+    monkeypatch.setattr("evalreport.plots.pictures.drawn", lambda _figure: "<svg></svg>")
     options = OutputOptions(formats_named=named)
     if named:
         with pytest.raises(OutputError, match="apt-get install"):

@@ -19,7 +19,7 @@ from evalreport.report.templates import environment
 from evalreport.report.view import view_of
 from evalreport.schema.results import Results
 
-pytestmark = pytest.mark.usefixtures("templates_here")
+pytestmark = pytest.mark.usefixtures("templates_here", "undrawn")
 
 
 @pytest.fixture

@@ -50,6 +50,7 @@ def test_charts_are_files_only_where_they_are_asked_for(
     assert set(contents(tmp_path / "b")) == {"results.json", "figures/roc.png", "figures/pr.png"}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_failing_render_leaves_the_previous_report(
     simulate: Callable[..., Results], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

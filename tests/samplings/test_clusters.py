@@ -300,15 +300,21 @@ def test_smooth_metrics_are_judged_by_linearised_values(metric: str) -> None:
     columns = labels(truth, a=said)
     columns["a"]["site"] = sites()
     (record,) = run(columns, metrics=(metric,), cluster="site", intervals=("cr2_t",)).metrics
-    functions = {
-        "f1": sk.f1_score, "mcc": sk.matthews_corrcoef, "balanced_accuracy": sk.balanced_accuracy_score,
-        "recall": sk.recall_score,
-    }  # fmt: skip
+    of_sklearn, function = {
+        "f1": (sk.f1_score, lambda tp, fp, fn, _tn: 2 * tp / (2 * tp + fp + fn)),
+        "mcc": (sk.matthews_corrcoef, lambda tp, fp, fn, tn: (tp * tn - fp * fn) / np.sqrt(
+            (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))),
+        "balanced_accuracy": (sk.balanced_accuracy_score, lambda tp, fp, fn, tn: (
+            tp / (tp + fn) + tn / (tn + fp)) / 2),
+        "recall": (sk.recall_score, lambda tp, _fp, fn, _tn: tp / (tp + fn)),
+    }[metric]  # fmt: skip
+    cells = [(truth == t) & (said == p) for t, p in ((1, 1), (0, 1), (1, 0), (0, 0))]
 
-    def moved(i: int, step: float) -> float:
-        return functions[metric](truth, said, sample_weight=1 + step * (np.arange(N) == i))
+    def under(weights: Floats) -> Floats:
+        return np.asarray(function(*(weights @ cell for cell in cells)))
 
-    influence = np.array([(moved(i, 1e-4) - moved(i, -1e-4)) / 2e-4 for i in range(N)])
+    assert under(np.ones(N)) == pytest.approx(of_sklearn(truth, said), rel=1e-12)
+    influence = (under(1 + 1e-4 * np.eye(N)) - under(1 - 1e-4 * np.eye(N))) / 2e-4
     error, df = bell_mccaffrey(np.ones((N, 1)), N * influence, SITE, np.ones(1))
     found = record.intervals[1]
     assert found.method == "cr2_t"

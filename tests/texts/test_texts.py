@@ -89,8 +89,14 @@ def literals(node: ast.expr | None) -> list[str]:
             pattern = "".join(
                 re.escape(str(part.value)) if isinstance(part, ast.Constant) else r"\w+" for part in parts
             )
-            return [key for key in english() if re.fullmatch(pattern, key)] or [pattern]
+            return re.findall(f"^{pattern}$", every_key(), re.MULTILINE) or [pattern]
     return []
+
+
+@cache
+def every_key() -> str:
+    """Return the keys of the catalogue, one a line: a pattern looks through all of them at once."""
+    return "\n".join(english())
 
 
 @cache
@@ -100,6 +106,8 @@ def uses(path: Path) -> list[tuple[ast.Call, list[str]]]:
 
 
 def _uses(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
+    if not re.search(r"\b(say|Message|warning)\(", path.read_text(encoding="utf-8")):
+        return
     tree = tree_of(path)
     imported = {
         alias.name

@@ -44,6 +44,7 @@ def test_b_corrected_mcnemar_of_equal_counts(discordant: int) -> None:
     assert row.p_value == 1.0
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_b_small_counts_are_tested_exactly() -> None:
     """B: the recommended test is McNemar's mid-p, from the binomial distribution, whatever b + c."""
     for b, c in ((1, 0), (5, 5), (6, 1), (40, 15)):
@@ -55,6 +56,7 @@ def test_b_small_counts_are_tested_exactly() -> None:
         assert row.p_value == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_c_unequal_accuracies_of_five_hundred() -> None:
     """C: accuracies of 0.95 and 0.85 on 500 give a small p in whichever order, never 0.99999995."""
     for first, second in ((475, 425), (425, 475)):
@@ -90,6 +92,7 @@ def test_d_null_rejection_rate() -> None:
         assert abs(count / n_sets - 0.05) <= allowed, (test, count)
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_j_paired_outcomes() -> None:
     """J: right by both 800, b = 40, c = 15, wrong by both 145 gives exact McNemar's 0.00102, not 0.139."""
     results = evaluate(paired_counts(800, 40, 15, 145), tests=("all",))

@@ -7,6 +7,8 @@ import pytest
 
 import evalreport
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 
 def table(rows: list[tuple[object, ...]], names: str) -> dict[str, list[object]]:
     """Turn rows into columns."""

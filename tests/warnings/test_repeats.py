@@ -8,6 +8,8 @@ import pytest
 import evalreport as er
 from tests.samples.warnings import answers, evaluate, given
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 RNG = np.random.default_rng(3)
 TRUTH = np.arange(100) % 2
 

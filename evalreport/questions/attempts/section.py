@@ -41,8 +41,15 @@ class Questions:
 
 
 def describe(view: View) -> Questions | None:
-    """Lay out the questions of the pairs that gates name, else of those with the baseline, else of the first two."""
-    parts = [_part(view, new, old) for new, old in _pairs(view)]
+    """Lay out the questions of the pairs that gates name, else of those with the baseline, else of the first two.
+
+    That no question could be decided is said of one pair, where it is the same of others.
+    """
+    parts: list[Part] = []
+    for new, old in _pairs(view):
+        part = _part(view, new, old)
+        if part.table is not None or part.heading not in [p.heading for p in parts]:
+            parts.append(part)
     if not parts:
         return None
     return Questions(heading=say("questions.heading", finding=parts[0].heading), parts=tuple(parts))
@@ -54,7 +61,8 @@ def fallen_lines(view: View) -> tuple[str, ...]:
     for new, old in _pairs(view):
         records = _oriented(view, new, old)
         decided = [r for r in records if r.verdict == "worse"] + [r for r in records if r.verdict == "better"]
-        lines.append(say("questions.heading", finding=_finding(view, new, old, records)) + ".")
+        heading = say("questions.heading", finding=_finding(view, new, old, records)) + "."
+        lines += [] if heading in lines else [heading]
         lines += [_line(view, r) for r in decided[:MOST_LINES]]
         if len(decided) > MOST_LINES:
             lines.append(say("questions.more", n=len(decided) - MOST_LINES))

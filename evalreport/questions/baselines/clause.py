@@ -10,9 +10,11 @@ from evalreport.texts.visible import visible
 
 
 def clause(facts: Facts, lead: Lead) -> Message | None:
-    """Say that the first model is right less often than always the most frequent class."""
+    """Say that the first model is right less often than always the most frequent class, where the lead does not."""
     accuracy, first = facts.overall("accuracy"), lead.first
     if lead.code not in ("ahead", "single") or accuracy is None or first is None:
+        return None
+    if lead.code == "single" and accuracy == facts.primary:
         return None
     if not labels_are_given(facts, first):
         return None

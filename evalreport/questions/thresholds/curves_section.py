@@ -325,6 +325,8 @@ def _class_title(
         if round(low, 3) == round(high, 3):  # as they are shown
             return say("finding.classes_all_same", label=label, low=low)
         return say("finding.classes_same", label=label, low=low, high=high)
+    if first is last:
+        return say("finding.classes_lowest", model=first.name, low=low, label=label)
     title = say(
         "finding.classes", first=first.name, low=low, model=last.name, share=lowest[last.id], label=label
     )

@@ -141,7 +141,7 @@ def _finding(hits: Mapping[Model, float], n: float, label: str, shares: str) -> 
     order = sorted(hits, key=lambda model: -hits[model])
     told = {
         "label": label,
-        "n": numbers.count(n),
+        "n": n,
         "most": numbers.count(most),
         "least": numbers.count(least),
         "model": order[0].name,
@@ -149,6 +149,8 @@ def _finding(hits: Mapping[Model, float], n: float, label: str, shares: str) -> 
         "between": order[len(order) // 2].name,
     }
     key = {2: "find", 3: "find_of_three"}.get(len(hits), "find_of_many")
+    if not n:
+        return say("cases.none_to_find", label=label)
     if most >= n:
         key = "finds_all"
     elif len(hits) == 1 or most == least:

@@ -208,6 +208,7 @@ _NUMBERS: dict[str, Callable[[View], Iterator[str]]] = {
     "placements": _class_sizes,
     "replicates": _resamples,
     "losses": _examples,
+    "mean_losses": _examples,
     "clusters": _clusters,
     "weights": _weights,
 }

@@ -13,6 +13,8 @@ from evalreport.questions.algorithms import section as estimates
 from evalreport.report.table import Row, Table
 from tests.samples.algorithm_sections import HOSTILE, evaluated, replicated, sections, table
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 
 def plain() -> dict[str, list[Any]]:
     """Return one test set of two models."""

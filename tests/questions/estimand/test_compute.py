@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import evalreport as er
 from evalreport.questions.estimand import section
 from evalreport.report.view import view_of
+
+pytestmark = pytest.mark.usefixtures("primary_alone")
 
 TRUTH = np.arange(60) % 2
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import evalreport as er
 from evalreport.questions.fragility.section import MOST_ROWS, describe
 from evalreport.report.view import view_of
+
+pytestmark = pytest.mark.usefixtures("primary_alone")
 
 IDS = [f"e{k}" for k in range(200)]
 Y = np.array(["yes", "no"] * 100)

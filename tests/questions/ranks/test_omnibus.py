@@ -11,6 +11,8 @@ from statsmodels.stats.contingency_tables import cochrans_q
 
 import evalreport as er
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 
 def right(k: int, n: int = 60, **options: Any) -> tuple[er.Results, np.ndarray]:
     """Return a run of k label models, and on which examples each is right, (n, k)."""

@@ -17,6 +17,8 @@ from evalreport.schema.results import to_json
 from evalreport.texts import Message
 from tests.samples.curves import evaluated, named_hostile, of_classes, rows, two_models, two_normals
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 
 def test_every_curve_of_a_binary_task():
     """Probabilities have all registered curves, bare scores those of scores, and no others."""

@@ -17,7 +17,7 @@ from tests.questions.thresholds.test_compute import models
 def results() -> er.Results:
     """Three models, of which one is noisy and one is pushed to the ends."""
     source = models(1500, 3, (0.2, 0.8, 2.5))
-    return er.evaluate(source, resamples=20)
+    return er.evaluate(source, metrics=["brier"], resamples=20)
 
 
 def test_the_title_says_where_one_of_two_is_ahead(results: er.Results) -> None:

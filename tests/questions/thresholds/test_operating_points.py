@@ -51,6 +51,18 @@ def test_a_band_holds_its_curve_and_is_never_of_zero_width():
     assert ((low >= 0) & (high <= 1)).all()
 
 
+@pytest.mark.parametrize("n", [60, 300])
+def test_a_best_accuracy_has_the_same_limits_wherever_it_stands(n: int):
+    """The threshold table and the metric say the same of one threshold: 1,000 replicates, the first of the run's."""
+    truth, scores = two_normals(n, seed=5)
+    results = evaluated({"m": rows(truth, score=scores)}, resamples=2000)
+    (point,) = [p for p in results.operating_points if (p.criterion, p.metric) == ("best", "accuracy")]
+    metric = next(m for m in results.metrics if m.metric == "max_accuracy")
+    leading = metric.intervals[0]
+    assert leading.method == point.method == "rechosen"
+    assert (point.low, point.high) == pytest.approx((leading.low, leading.high), rel=1e-12)
+
+
 def test_counts_drawn_by_bin_vary_as_rows_do(monkeypatch):
     """Of many rows the bins' counts are drawn: the same standard deviations as from rows, within 12 %.
 

@@ -14,6 +14,8 @@ from evalreport.report.writing import render
 from tests.samples.audits import audited, right, share
 from tests.samples.nights import GOOD, WEEK, answer, nights, series
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 def page_of(found, folder):
     """Write the page and the summary; return the page with plain spaces, and the summary."""

@@ -11,6 +11,7 @@ from evalreport.report.sections.cases import describe as describe_cases
 from evalreport.report.view import view_of
 
 
+@pytest.mark.usefixtures("primary_alone")
 @pytest.mark.parametrize("wrong, ending", [((20, 22), "errs on 22 (not decided)"), ((5, 60), "errs on 60")])
 def test_a_heading_of_counts_says_that_they_are_not_decided(wrong: tuple[int, int], ending: str) -> None:
     """20 errors against 22 of 200 decide nothing; 5 against 60 do."""
@@ -28,6 +29,7 @@ def test_a_heading_of_counts_says_that_they_are_not_decided(wrong: tuple[int, in
     assert ("not decided" in cases.heading) == ("not decided" in ending)
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_a_heading_over_several_fits_counts_no_example_twice() -> None:
     """12 positives in five repeats of two folds are 60 predictions: the heading gives shares."""
     rows: dict[str, list[object]] = {
@@ -47,6 +49,7 @@ def test_a_heading_over_several_fits_counts_no_example_twice() -> None:
     assert cases.groups == ("“1”: 60 predictions", "others: 140 predictions")
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_bars_of_found_and_of_false_alarms_are_on_one_scale() -> None:
     """120 of 200 positives found and 50 false alarms: a quarter as long as the positives, and named by its counts."""
     truth = ["1"] * 200 + ["0"] * 800
@@ -61,6 +64,7 @@ def test_bars_of_found_and_of_false_alarms_are_on_one_scale() -> None:
     assert (found.text, alarms.text) == ("120 found, 80 missed of 200", "50 false alarms among 800")
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_mistakes_keep_what_tells_classes_apart() -> None:
     """Of species_012_coleoptera and species_049_lepidoptera the numbers stay, not the beginning they share."""
     classes = [f"species_{i:03d}_{'cole' if i % 2 else 'lepid'}optera" for i in (12, 49, 50)]
@@ -105,6 +109,7 @@ def test_counts_are_at_the_threshold_that_was_asked_for() -> None:
     assert "a miss at 20 times a false alarm" in cases.note
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_weights_are_told_in_shares() -> None:
     """Three positives of weight 2, or one of 2 and one of 4: both models find 6 of 10."""
     truth = [1, 1, 1, 1] + [0] * 40
@@ -117,6 +122,7 @@ def test_weights_are_told_in_shares() -> None:
     assert "60.0 % of the weight of “1”" in cases.heading  # 6 of 10 for both
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_of_three_models_the_middle_one_is_named() -> None:
     """Of 20 positives 18, 15 and 12 are found: "the others between" would be one."""
     truth = np.arange(40) % 2

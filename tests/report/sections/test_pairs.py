@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from matplotlib.figure import Figure as Canvas
 
 from evalreport.options import OutputOptions
@@ -21,6 +22,7 @@ def page(results: Results, folder: Path) -> str:
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_sizes_and_agreement_stand_as_the_results_hold_them(
     simulate: Callable[..., Results], tmp_path: Path
 ) -> None:
@@ -34,6 +36,7 @@ def test_sizes_and_agreement_stand_as_the_results_hold_them(
     assert re.search(r"majority class Decisions .*? Accuracy [^A-Z]*Wilson [^A-Z]* 0\.65", text)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_hostile_ids_and_answers_are_escaped(simulate: Callable[..., Results], tmp_path: Path) -> None:
     """An id that is a script is shown as text, a direction mark by its code point; a wrong answer says so."""
     html = page(with_differences(simulate(TWO)), tmp_path)

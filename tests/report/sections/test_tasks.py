@@ -92,6 +92,7 @@ def test_tasks_that_turn_the_order_round_are_named(suite: evalreport.Results) ->
     )  # fmt: skip
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("name", ["report.html", "summary.md"])
 def test_hostile_names_of_tasks_are_text(tmp_path: Path, name: str) -> None:
     """A task called like a tag is shown as text, in the page and in the summary."""
@@ -110,6 +111,7 @@ def test_the_summary_says_which_tasks_decide(suite: evalreport.Results) -> None:
     assert f"By task: {found.heading}." in suite.summary()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_shows_the_map(tmp_path: Path, suite: evalreport.Results) -> None:
     """The section stands in the page with its values as text."""
     evalreport.render(suite, tmp_path, formats=["html"])
