@@ -112,12 +112,12 @@ def import_promptfoo(
         Row(
             one.model,
             # A test is identified by its variables and assertions; --repeat leaves no field.
-            digest([part_of(result, "testCase").get(name) for name in _TESTED]),
+            digest([_case(result).get(name) for name in _TESTED]),
             {"outcome": _met(one.file, result, metric)},
-            part_of(part_of(result, "testCase"), "vars") | part_of(part_of(result, "testCase"), "metadata"),
+            {**part_of(_case(result), "vars"), **part_of(_case(result), "metadata")},
             None,
             _costs(result),
-            _described(part_of(result, "testCase")),
+            _described(_case(result)),
         )
         for one in cases
         for result in one.source
@@ -126,6 +126,10 @@ def import_promptfoo(
     errors = sum(_failed(result) for one in cases for result in one.source)
     said = (Message("imported.errors", n=errors),) if errors else ()
     return replace(imported, notes=(*imported.notes, *said))
+
+
+def _case(result: Record) -> Record:
+    return part_of(result, "testCase")
 
 
 def _no_metric(metric: str, paths: Sequence[Path], known: str) -> InputError:

@@ -255,7 +255,7 @@ def _score_beside_labels(
             row, column = int(chosen.index[known].min()), "score" if header == "score" else None
             least = f"{LEAST_CONFIDENCE:g}"
             said = {"score": header, "least": least, "positive": task.positive}
-            raise fault(chosen.rows, row, column, "unclear_confidence", **said)
+            raise fault(chosen.rows, row, column, "unclear_confidence", count=1, **said)
         note = warning("score_is_confidence", about=(chosen.model,), model=chosen.model, column=header)
         return np.where(positive | (y_pred < 0), score, complement(score)), [note]
     if header != "score" or not len(above):
