@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
@@ -162,13 +161,18 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
     new = [predictions.classes[code] for code in sorted(predictions_made - truths)]
     alike = alikes(new, [predictions.classes[code] for code in truths])
     for label in new:
-        said = partial(warning, "label_never_true", about=(model.name, label), model=model.name)
-        if label in alike:
-            other, name = alike[label]
-            how, shown = Message(f"found.differ.{name}"), shown_apart(label, name)
-            warnings.append(said("misspelt", label=shown, alike=shown_apart(other, name), how=how))
-        else:
-            warnings.append(said("new", label=label))
+        about = (model.name, label)
+        if label not in alike:
+            warnings.append(warning("label_never_true", "new", about=about, model=model.name, label=label))
+            continue
+        other, name = alike[label]
+        shown = {"label": shown_apart(label, name), "alike": shown_apart(other, name)}
+        how = Message(f"found.differ.{name}")
+        warnings.append(
+            warning(
+                "label_never_true", "misspelt", about=about, level=None, model=model.name, how=how, **shown
+            )
+        )
     return warnings
 
 

@@ -82,7 +82,9 @@ def _probability(rows: Rows, label: str) -> Floats:
     outside = (values < 0) | (values > 1)
     if outside.any():
         scale = scale_of(values)
-        code = "probability_outside" if scale is None else f"probability_in_{scale}"
+        code = "probability_outside"
+        if scale is not None:
+            code = "probability_in_percent" if scale == "percent" else "probability_in_log"
         refuse_where(outside, rows, f"p_{label}", code)
     return values
 
