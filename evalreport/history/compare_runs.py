@@ -47,7 +47,7 @@ from evalreport.texts import Message, say
 
 Judgement = Literal["better", "worse", "not settled", "same predictions", "not comparable"]
 READING = (
-    "truth", "task", "positive", "threshold", "join", "outcome", "value", "same_input", "cluster", "weight",
+    "truth", "task", "positive", "threshold", "join", "outcome", "value", "cluster", "weight",
 )  # fmt: skip
 """Options that decide, with the bytes of a file, which rows and labels it gives."""
 

@@ -200,8 +200,8 @@ def _check_named(options: Options, columns: dict[str, Column], differing: set[st
         for part in read_slicing(text, columns, differing):
             if part.column == options.weight:
                 raise UsageError(f"--slice {text}: the column is the weight; it cannot be both")
-    for field in ("cluster", "weight", "same_input", "grade"):
-        option, name = f"--{field.replace('_', '-')}", getattr(options, field)
+    named = (("--cluster", options.cluster), ("--weight", options.weight), ("--grade", options.grade))
+    for option, name in named:
         if name is None:
             continue
         if name in differing:
