@@ -333,7 +333,7 @@ def _two_runs(old: str, before: JsonObject, after: JsonObject, values: Sequence[
 
     models = [
         RunChange(
-            model=v.model, judgement=v.judgement, old=v.old, new=v.new,
+            model=v.model, outcome=v.judgement, old=v.old, new=v.new,
             difference=None if v.difference is None else Limited(v.difference, v.change.low, v.change.high),
         )
         for v in values if v.primary and v.within is None and v.judgement is not None
