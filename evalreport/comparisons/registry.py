@@ -50,7 +50,7 @@ OF_ALL: tuple[Needs, ...] = ("all_right", "all_ranks")
 OF_LABELS: tuple[Needs, ...] = ("agreement", "labels", "trials", "overlap", "recalls")
 """About right and wrong answers, or labels, of single examples."""
 OF_UNITS: tuple[Needs, ...] = ("student", "seeds")
-"""The t of the sampling: weights, tasks, clusters, an order in time, rows that people judged in part, trainings."""
+"""The t of the sampling: weights, tasks, clusters, an order in time, rows of which people saw a part, trainings."""
 OF_EXAMPLES: tuple[Needs, ...] = get_args(OfExamples)
 """On one test set these are about its examples, or clusters of them, which are taken as independent."""
 
