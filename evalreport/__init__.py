@@ -811,8 +811,8 @@ def figure_of(results: Results, form: Literal["values", "forest", "calibration_c
     """
     from matplotlib.figure import Figure
 
+    from evalreport import plots
     from evalreport.errors import UsageError
-    from evalreport.plots.charts import CHARTS
     from evalreport.texts.units import speaking_of
 
     models: list[str | None] = [None]
@@ -825,7 +825,7 @@ def figure_of(results: Results, form: Literal["values", "forest", "calibration_c
     figure = Figure(figsize=(width, max(4.2, 1 + 0.25 * rows)), layout="constrained")
     with speaking_of(results.unit):
         for axes, model in zip(figure.subplots(1, len(models), squeeze=False)[0], models, strict=True):
-            CHARTS[form](results, *([] if model is None else [model]), ax=axes)
+            getattr(plots, form)(results, *([] if model is None else [model]), ax=axes)
     return figure
 
 

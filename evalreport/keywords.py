@@ -117,8 +117,6 @@ class RunKeywords(TypedDict, total=False):
         Rating grades for the calibration table; without it deciles of risk.
     noise : float
         Variance of the noise in the true values, to separate bias from noise (regression).
-    same_input : str
-        Column with the same value for repeated measurements of one input: their spread is the noise.
     kohavi_wolpert : bool
         Also decompose 0-1 loss after Kohavi and Wolpert (always: after Domingos).
     gold_sampled : bool
@@ -206,7 +204,6 @@ class RunKeywords(TypedDict, total=False):
     alarms: str | None
     grade: str | None
     noise: float | None
-    same_input: str | None
     kohavi_wolpert: bool
     gold_sampled: bool
     judge_scale: str | None

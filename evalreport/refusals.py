@@ -142,10 +142,6 @@ def require_decomposable(whole: Predictions, options: Options) -> None:
         raise UsageError(
             "--noise is about the bias and variance of regression replicates, and these files hold none: leave it out"
         )
-    if options.same_input is not None and not replicated:
-        raise UsageError(
-            "--same-input is about bias and variance, which need a column replicate: leave it out"
-        )
     if options.kohavi_wolpert and not (replicated and whole.classes):
         raise UsageError(
             "--kohavi-wolpert is about replicates of predicted labels, and these files hold none: leave it out"

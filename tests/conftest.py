@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 import evalreport
@@ -46,6 +47,13 @@ def pytest_collection() -> Iterator[object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Iterator[Any]:
+    """Look for examples in the package alone: no test's docstring has one, and each file would be looked through."""
+    collectors = yield
+    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
 
 
 def pytest_unconfigure() -> None:

@@ -36,7 +36,6 @@ def test_a_baseline_that_is_no_model_is_refused_with_its_like() -> None:
         ({"higher_is_better": True}, "--higher-is-better is about outcomes and values"),
         ({"order": "time"}, "--order time"),
         ({"noise": 0.1}, "--noise is about the bias and variance of regression replicates"),
-        ({"same_input": "group"}, "--same-input is about bias and variance"),
         ({"kohavi_wolpert": True}, "--kohavi-wolpert is about replicates"),
     ],
 )

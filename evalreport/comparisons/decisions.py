@@ -98,7 +98,7 @@ def decide(
 ) -> tuple[list[ComparisonRecord], list[Decision]]:
     """Return the family's rows and decisions: with a blocker, or on a metric without a test, the rows alone.
 
-    Where people did not judge a random part of the answers, every pair is undecided for that reason.
+    Where the answers that people saw are no random part, every pair is undecided for that reason.
     """
     if family and definition(family[0].quantity).untested:
         return [row for comparison in family for row in records(comparison, options)], []

@@ -127,7 +127,7 @@ def _of_labels(sample: Sample, models: tuple[str, str], quantity: Quantity) -> K
     k, parts = tables.n_classes, tables.parts
 
     def at(sums: Floats) -> TableFunctions:
-        return TableFunctions(sums.reshape(-1, 3, k), sample.predictions, exact=False)
+        return TableFunctions(sums.reshape(-1, 3, k), sample.predictions)
 
     def function(sums: Floats) -> Floats:
         values = zero_where_undefined(at(sums).value(quantity))

@@ -50,7 +50,7 @@ OF_ALL: tuple[Needs, ...] = ("all_right", "all_ranks")
 OF_LABELS: tuple[Needs, ...] = ("agreement", "labels", "trials", "overlap", "recalls")
 """About right and wrong answers, or labels, of single examples."""
 OF_UNITS: tuple[Needs, ...] = ("student", "seeds")
-"""The t of the sampling: weights, tasks, clusters, an order in time, rows that people judged in part, trainings."""
+"""The t of the sampling: weights, tasks, clusters, an order in time, rows of which people saw a part, trainings."""
 OF_EXAMPLES: tuple[Needs, ...] = get_args(OfExamples)
 """On one test set these are about its examples, or clusters of them, which are taken as independent."""
 
@@ -319,14 +319,7 @@ TESTS: Registry[Test] = Registry("test")
 
 
 def comparison_test(
-    label: str,
-    needs: Needs,
-    *,
-    null_hypothesis: Text | None = None,
-    assumptions: Text | None = None,
-    source: Text | None = None,
-    name: str | None = None,
-    **fields: Any,
+    label: str, needs: Needs, *, name: str | None = None, **fields: Any
 ) -> Callable[[Function], Function]:
     """Register a function that returns an ``Outcome``; ``name`` only where no function can be called so.
 
@@ -335,10 +328,7 @@ def comparison_test(
     """
 
     def _decorate(function: Function) -> Function:
-        called = name or function.__name__
-        texts = {"null_hypothesis": null_hypothesis, "assumptions": assumptions, "source": source}
-        given = {key: text for key, text in texts.items() if text is not None}
-        register(function, called, label, summary_of(function), needs, **given, **fields)
+        register(function, name or function.__name__, label, summary_of(function), needs, **fields)
         return function
 
     return _decorate

@@ -70,22 +70,6 @@ def powers(values: Array, counts: Array) -> tuple[float, float, float, float]:
     return largest, squares, cubes, fourths
 
 
-def sparse_rows(table: Floats) -> sparse.csr_array:
-    """Return a table (n, p) without its zeros. Every entry is a place first: to look for the filled ones takes longer.
-
-    Examples
-    --------
-    >>> sparse_rows(np.array([[1.0, 0.0], [0.0, 0.0], [2.0, 3.0]])).indices.tolist()
-    [0, 0, 1]
-    """
-    n, p = table.shape
-    places = np.int32 if n * p < 1 << 31 else np.int64
-    rows = np.ascontiguousarray(table).ravel(), np.tile(np.arange(p, dtype=places), n)
-    sparse_table = sparse.csr_array((*rows, np.arange(n + 1, dtype=places) * p), shape=table.shape)
-    sparse_table.eliminate_zeros()
-    return sparse_table
-
-
 def column_totals(weights: Floats | None, columns: Columns) -> Floats:
     """Return the weighted sum (p,) of each column; None: weights of one."""
     if not isinstance(columns, tuple):
@@ -97,11 +81,7 @@ def combined(columns: Columns, slopes: Floats) -> Floats:
     """Return the sum (n,) of columns, each times its slope (p,)."""
     if not isinstance(columns, tuple):
         return np.asarray(columns @ slopes)
-
-    def of_part(*parts: Floats) -> Floats:
-        return np.asarray(sum(part * slope for part, slope in zip(parts, slopes.tolist(), strict=True)))
-
-    return in_parts(of_part, *columns)
+    return np.asarray(sum(column * slope for column, slope in zip(columns, slopes.tolist(), strict=True)))
 
 
 # --- functions of one number ----------------------------------------------------------------------------------------

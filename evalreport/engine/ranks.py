@@ -114,14 +114,12 @@ def descending_order(score: Floats, positive: npt.NDArray[np.bool_]) -> Order:
 class RankedWeights:
     """Weights (g, ...) of positives and of negatives in each group of ties, best first, and their running sums.
 
-    ``example``: the mean weight of an example of the data. ``first`` keeps, by the length of a list, how many positives
-    are among the first.
+    ``example``: the mean weight of an example of the data.
     """
 
     positives: Array
     negatives: Array
     example: float = 1.0
-    first: dict[float, Array] = field(default_factory=dict)
 
     @cached_property
     def hits(self) -> Array:
@@ -342,23 +340,12 @@ class ClassColumn:
         (N,) the other rows.
     strictly, tied
         (N,) number of positives strictly above each negative, and of those above or level with it.
-    by_kind
-        (m, n) sparse: adds up the negatives of each kind (class, ``strictly``, ``tied``).
-    kind_strictly, kind_tied
-        (m,) ``strictly`` and ``tied`` of each kind.
-    starts, classes
-        The first kind of each other class, and its code.
     """
 
     positives: Indices
     negatives: Indices
     strictly: Indices
     tied: Indices
-    by_kind: sparse.csr_array
-    kind_strictly: Indices
-    kind_tied: Indices
-    starts: Indices
-    classes: Indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,9 +367,10 @@ class ClassRanks:
         rest, others = (np.full(totals.shape, np.nan) for _ in range(2))
         for k, column in enumerate(self.columns):
             if column is not None:
-                won = _won(column, by_row)
+                won = by_class(self.true[column.negatives], self.n_classes) @ _won(column, by_row)
                 rest[k] = ratio(won.sum(axis=0), totals[k] * (totals.sum(axis=0) - totals[k]))
-                others[k] = ratio(ratio(won, totals[column.classes]).sum(axis=0), totals[k])
+                each = np.delete(ratio(won, totals), k, axis=0)
+                others[k] = ratio(each.sum(axis=0), totals[k])
         return Areas(rest.T, others.T / (self.n_classes - 1), totals.T)
 
     def totals(self, by_row: Floats) -> Floats:
@@ -416,26 +404,14 @@ def _column(true: Indices, score: Floats, code: int) -> ClassColumn:
     sorted_down, below = -score[positives], -score[negatives]
     strictly = np.searchsorted(sorted_down, below, side="left")
     tied = np.searchsorted(sorted_down, below, side="right")
-    # One number for the class and both places, which sorts by class, then by place.
-    places = len(positives) + 1
-    numbers = (true[negatives] * places + strictly) * places + tied
-    kinds, kind = np.unique(numbers, return_inverse=True)
-    by_kind = sparse.csr_array((np.ones(len(negatives)), (kind, negatives)), shape=(len(kinds), len(true)))
-    of_class, kind_strictly, kind_tied = kinds // places**2, kinds // places % places, kinds % places
-    classes, starts = np.unique(of_class, return_index=True)
-    return ClassColumn(
-        positives, negatives, strictly, tied, by_kind, kind_strictly, kind_tied, starts, classes
-    )
+    return ClassColumn(positives, negatives, strictly, tied)
 
 
 def _won(column: ClassColumn, by_row: Floats) -> Floats:
-    """Return the weight of pairs in which the positive is ranked above, ties one half, by other class: (J, b)."""
+    """Return the weight of the pairs that each negative loses, ties one half: (N, b)."""
     above = positives_above(column, by_row)
-    weight = above[column.kind_strictly]
-    tied = np.flatnonzero(column.kind_tied != column.kind_strictly)
-    weight[tied] = (weight[tied] + above[column.kind_tied[tied]]) / 2
-    weight *= column.by_kind @ by_row
-    return np.asarray(np.add.reduceat(weight, column.starts, axis=0))
+    lost = (above[column.strictly] + above[column.tied]) / 2
+    return np.asarray(lost * by_row[column.negatives])
 
 
 def positives_above(column: ClassColumn, by_row: Floats) -> Floats:
@@ -559,19 +535,3 @@ def weighted_median(table: Sorted, weights: Floats) -> Floats:
     second = (reached > (goal + slack)[:, None]).argmax(axis=1)
     middle = (table.values[first] + table.values[second]) / 2
     return np.where(reached[:, -1] > goal + slack, middle, np.nan)
-
-
-def absolute_deviations(table: Sorted, weights: Floats, centres: Floats) -> Floats:
-    """Return sum w |x - m| (b,) about the centres m (b,), under weights (b, n); values best near 0 on average.
-
-    Values below all centres or above all of them enter as sums.
-    """
-    values, rows = table.values, table.rows
-    low = int(np.searchsorted(values, centres.min(), side="left"))
-    high = int(np.searchsorted(values, centres.max(), side="right"))
-    sign = np.concatenate([np.full(low, -1.0), np.zeros(high - low), np.ones(len(values) - high)])
-    side, signed = np.empty(len(values)), np.empty(len(values))
-    side[rows], signed[rows] = sign, sign * values
-    outer = weights @ signed - centres * (weights @ side)
-    near = np.abs(values[low:high] - centres[:, None])
-    return np.asarray(outer + (weights[:, rows[low:high]] * near).sum(axis=1))

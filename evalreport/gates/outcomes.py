@@ -64,40 +64,30 @@ def decide_gates(
         earlier run, where there is no history.
     """
     gates = [parse(text, models=results.models) for text in expressions]
-    for gate in gates:
-        if gate.reference is not None and since is None:
-            raise UsageError(
-                f"gate {gate.text!r}: what was {gate.reference} is known to a history:"
-                " use `evalreport audit MODELS --history URL`"
-            )
-        if gate.every_night and since is None:
-            raise UsageError(
-                f"gate {gate.text!r}: every night is known to a history: use `evalreport audit MODELS --history URL`"
-            )
-        if gate.count in OF_AUDITS and since is None:
-            raise UsageError(
-                f"gate {gate.text!r}: {gate.count} are counted by an audit: use `evalreport audit MODELS --history URL`"
-            )
+    for gate in gates if since is None else ():
+        problem = f"{gate.count} are counted by an audit" if gate.count in OF_AUDITS else ""
+        if gate.reference is not None or gate.every_night:
+            what = "every night" if gate.reference is None else f"what was {gate.reference}"
+            problem = f"{what} is known to a history"
+        if problem:
+            raise UsageError(f"gate {gate.text!r}: {problem}: use `evalreport audit MODELS --history URL`")
     decided = [
         since(gate)
         if since is not None and (gate.reference is not None or gate.every_night)
         else decide(gate, results)
         for gate in gates
     ]
-    blockers = [warning for warning in results.warnings if warning.level == "blocker"]
-    if blockers:
+    blocker = next((warning for warning in results.warnings if warning.level == "blocker"), None)
+    if blocker is not None:
         # With a blocker no metric passes; a failure remains, and a count needs no verdict.
+        why = Message("audit.not_decided", why=blocker.text)
         decided = [
-            _blocked(record, blockers[0].text) if gate.terms and record.outcome == "pass" else record
+            replace(record, outcome="undecided", text=parts(record.text, why))
+            if gate.terms and record.outcome == "pass"
+            else record
             for gate, record in zip(gates, decided, strict=True)
         ]
     return replace(results, gates=tuple(decided))
-
-
-def _blocked(record: GateRecord, why: Text) -> GateRecord:
-    return replace(
-        record, outcome="undecided", text=parts(record.text, Message("audit.not_decided", why=why))
-    )
 
 
 def decide(gate: Gate, results: Results) -> GateRecord:
@@ -228,8 +218,7 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
         return _decide_ratio_of_models(gate, results)
     if gate.ratio:
         return _decide_ratio(gate, results)
-    row, sign = _comparison_record(gate, results)
-    quantity = quantity_of(gate, gate.terms[0], results)
+    (row, sign), quantity = _comparison_record(gate, results), quantity_of(gate, gate.terms[0], results)
     if definition(quantity).inference.of_squares and gate.limit != 0:
         raise UsageError(
             f"gate {gate.text!r}: a difference of {quantity.spelled} is one of squares: its only bar is 0"
@@ -241,13 +230,12 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
     shares = limits_of_shares(row.details, row.difference, row.level) if gate.limit != 0 else None
     if shares is not None:
         interval = shares
-    elif quantity_of(gate, gate.terms[0], results).spelled == results.primary_metric:
+    elif quantity.spelled == results.primary_metric:
         interval, decided = as_verdict(interval, row.difference, row.p_value)
     if sign < 0:
         interval = replace(interval, low=_negative(interval.high), high=_negative(interval.low))
-    return decided_by(
-        gate, row.difference if sign > 0 else _negative(row.difference), interval, decided=decided
-    )
+    value = row.difference if sign > 0 else _negative(row.difference)
+    return decided_by(gate, value, interval, decided=decided)
 
 
 def _decide_ratio_of_models(gate: Gate, results: Results) -> GateRecord:
@@ -415,16 +403,13 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
         if Quantity.of(row) == wanted:
             return row, 1 if row.a == first.model else -1
     if rows:
-        if within is None:
-            raise wrong(
-                gate.text, first.metric_at, f"{first.spelling} is not compared between models; name another"
-            )
-        raise wrong(
-            gate.text,
-            first.metric_at,
-            f"{first.spelling} is not compared between models there; within slices {results.primary_metric} is: name it"
-            " first, -m",
+        other = (
+            "; name another"
+            if within is None
+            else f" there; within slices {results.primary_metric} is: name it first, -m"
         )
+        problem = f"{first.spelling} is not compared between models{other}"
+        raise wrong(gate.text, first.metric_at, problem)
     problem = f"{first.model} and {second.model} are not compared"
     raise UsageError(f"gate {gate.text!r}: {problem}; leave --baseline out, or make one of them the baseline")
 
@@ -474,10 +459,8 @@ def decided_by(
     """
     low, high = limits.low, limits.high
     if value is None or low is None or high is None:
-        said = limits.reason or reason or Message("gates.not_computed")
-        return gate_record(
-            gate, "undecided", Message("gates.no_interval", why=said), value=value, low=low, high=high
-        )
+        said = Message("gates.no_interval", why=limits.reason or reason or Message("gates.not_computed"))
+        return gate_record(gate, "undecided", said, value=value, low=low, high=high)
     span = (low, high)
     if decided is not None and gate.limit == 0:
         span = (value, value) if decided else (-math.inf, math.inf)
@@ -486,22 +469,13 @@ def decided_by(
     # A bound close to the gate's limit is not rounded onto it.
     while decimals < _MOST_DECIMALS and any(round(x, decimals) == gate.limit != x for x in (low, high)):
         decimals += 1
-    text = Message(
-        "gates.value_by_test" if limits.method.endswith(CUT) else "gates.value",
-        value=value,
-        limits=(low, high),
-        method=in_sentence(INTERVALS[limits.method].label)
-        if limits.method in INTERVALS
-        else limits.method.replace("_", " "),
-        decimals=decimals,
-    )
+    known = INTERVALS[limits.method] if limits.method in INTERVALS else None  # noqa: SIM401 - it answers with a message
+    method = limits.method.replace("_", " ") if known is None else in_sentence(known.label)
+    key = "gates.value_by_test" if limits.method.endswith(CUT) else "gates.value"
+    text = Message(key, value=value, limits=(low, high), method=method, decimals=decimals)
     if outcome == "undecided":
         text = parts(text, Message("gates.both_answers"))
-    if (
-        limits.reason is not None
-        and limits.method in INTERVALS
-        and INTERVALS[limits.method].of_fresh_examples
-    ):
+    if limits.reason is not None and known is not None and known.of_fresh_examples:
         text = parts(text, limits.reason)
     return gate_record(gate, outcome, text, value=value, low=low, high=high)
 

@@ -12,7 +12,6 @@ from evalreport.headline.lead import MOST_NAMES, OF_RUNS, Lead
 from evalreport.headline.models import values_are_shown
 from evalreport.metrics.registry import Quantity
 from evalreport.questions.calibration.findings import calibration_findings
-from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.metrics import Slice
 from evalreport.texts import Message, coded, joined, shortened
@@ -75,8 +74,7 @@ def _wrong(facts: Facts) -> Message | None:
 
 
 def _without_value(facts: Facts) -> Message:
-    primary, models = facts.primary, facts.without_value
-    assert primary is not None
+    primary, models = facts.quantity, facts.without_value
     scored = {
         r.model for r in facts.results.metrics if r.value is not None and facts.needs(r.metric) != "labels"
     }
@@ -127,31 +125,22 @@ def _task_turns(facts: Facts, lead: Lead, first: str, second: str) -> Message | 
     ]
     if not turned or lead.code not in ("ahead", "equivalent", "non_inferior"):
         return None
-    sizes = tuple(
-        Message("headline.value", value=abs(v.difference or 0.0), half=_half(v.low, v.high))
-        for v in turned[:MOST_NAMES]
-    )
-    return Message(
-        "headline.task_turns",
-        model=facts.name(first),
-        n=len(turned),
-        by=sizes,
-        tasks=shortened([visible(v.task) for v in turned], MOST_NAMES),
-    )
+    sizes = tuple(number_of(abs(v.difference or 0.0), _limited(v)) for v in turned[:MOST_NAMES])
+    tasks = shortened([visible(v.task) for v in turned], MOST_NAMES)
+    return Message("headline.task_turns", model=facts.name(first), n=len(turned), by=sizes, tasks=tasks)
 
 
 def _tasks(facts: Facts, first: str, second: str) -> list[TaskVerdictRecord]:
     return [v for v in facts.results.task_verdicts if {first, second} == set(v.about)]
 
 
-def _half(low: float | None, high: float | None) -> float | None:
-    return None if low is None or high is None else (high - low) / 2
+def _limited(verdict: TaskVerdictRecord) -> Limited:
+    return Limited(verdict.difference or 0.0, verdict.low, verdict.high)
 
 
 def _task_alone(facts: Facts, first: str, second: str) -> Message | None:
     """Name the one task that makes most of a lead on the mean over tasks."""
-    assert facts.primary is not None
-    sign = facts.sign(facts.primary)
+    sign = facts.sign(facts.quantity)
     rows = [(sign * v.difference * (1 if v.about[0] == first else -1), v)
             for v in _tasks(facts, first, second) if v.difference is not None]  # fmt: skip
     if len(rows) < 2 or len(rows) != len(facts.results.suite):
@@ -160,116 +149,82 @@ def _task_alone(facts: Facts, first: str, second: str) -> Message | None:
     most, task = max(rows, key=lambda row: (row[0], row[1].task))
     if task.verdict not in ("better", "worse") or whole <= 0 or most < MOST_OF_IT * whole:
         return None
-    half = _half(task.low, task.high)
-    return Message(
-        "headline.task_alone",
-        task=visible(task.task),
-        by=Message("headline.value", value=most, half=half),
-        n=len(rows) - 1,
-        rest=Message("headline.change_alone_value", value=(whole - most) / (len(rows) - 1), half=half),
-    )
+    others, by = len(rows) - 1, number_of(most, _limited(task))
+    rest = Message("headline.change_alone_value", value=(whole - most) / others, half=_limited(task).half)
+    return Message("headline.task_alone", task=visible(task.task), by=by, n=others, rest=rest)
 
 
-def _slices(facts: Facts, first: str, second: str) -> list[ComparisonRecord]:
-    return [
+def _slices(facts: Facts, first: str, second: str) -> list[tuple[float, Slice]]:
+    """Return by how much the first of two models is better in each slice that decides, at alpha over all of them."""
+    rows = [
         r for r in facts.results.comparisons
         if r.slice is not None and r.recommended and Quantity.of(r) == facts.primary and {r.a, r.b} == {first, second}
         and r.difference is not None
     ]  # fmt: skip
+    sign = facts.sign(facts.quantity)
+    return [
+        (sign * (r.difference or 0.0) * (1 if r.a == first else -1), r.slice)
+        for r in rows
+        if r.slice is not None and r.p_value is not None and r.p_value * len(rows) <= facts.alpha
+    ]
 
 
 def _slice_turns(facts: Facts, first: str, second: str) -> Message | None:
-    primary = facts.primary
-    assert primary is not None
-    sign, rows, loss = facts.sign(primary), _slices(facts, first, second), facts.loss(primary)
-    turned = []
-    for row in rows:
-        assert row.difference is not None
-        by = sign * (row.difference if row.a == first else -row.difference)
-        if by < 0 and row.p_value is not None and row.p_value * len(rows) <= facts.alpha:
-            assert row.slice is not None
-            turned.append((by, row.slice))
+    loss, turned = facts.loss(facts.quantity), [each for each in _slices(facts, first, second) if each[0] < 0]
     if not turned:
         return None
     by, place = min(turned, key=lambda each: each[0])
+    column, name = visible(place.column), facts.name(first)
     values = {
         (r.model, r.slice.value): r
         for r in facts.results.metrics
-        if r.slice is not None
-        and r.slice.column == place.column
-        and Quantity.of(r) == primary
-        and r.value is not None
+        if r.slice is not None and r.slice.column == place.column and Quantity.of(r) == facts.quantity
+        if r.value is not None
     }
+
+    def value(model: str, within: str) -> Message:
+        return number_of(values[model, within].value or 0.0)
+
     places = sorted({value for _, value in values})
     within = sorted({p.value for _, p in turned if p.column == place.column})
-    if (
-        2 <= len(places) <= MOST_NAMES
-        and places == within
-        and all((m, p) in values for m in (first, second) for p in places)
-    ):
+    every = all((m, p) in values for m in (first, second) for p in places)
+    if 2 <= len(places) <= MOST_NAMES and places == within and every:
         shown = tuple(
-            Message(
-                "headline.in_a_place",
-                place=visible(p),
-                a=Message("headline.value", value=values[first, p].value, half=None),
-                b=Message("headline.value", value=values[second, p].value, half=None),
-            )
+            Message("headline.in_a_place", place=visible(p), a=value(first, p), b=value(second, p))
             for p in places
         )
-        return Message(
-            f"headline.slices_turn{loss}",
-            model=facts.name(first),
-            column=visible(place.column),
-            n=len(places),
-            values=shown,
-        )
-    known = {"model": facts.name(first), "place": f"{visible(place.column)} {visible(place.value)}"}
+        key = f"headline.slices_turn{loss}"
+        return Message(key, model=name, column=column, n=len(places), values=shown)
+    known = {"model": name, "place": f"{column} {visible(place.value)}"}
     if (first, place.value) not in values or (second, place.value) not in values:
-        return Message(
-            f"headline.slice_turns_by{loss}", by=Message("headline.value", value=-by, half=None), **known
-        )
-    a, b = (Message("headline.value", value=values[m, place.value].value, half=None) for m in (first, second))
+        return Message(f"headline.slice_turns_by{loss}", by=number_of(-by), **known)
+    a, b = (value(m, place.value) for m in (first, second))
     n = values[first, place.value].n
     return Message(f"headline.slice_turns{loss}", a=a, b=b, other=facts.name(second), n=n, **known)
 
 
 def _slice_alone(facts: Facts, first: str, second: str) -> Message | None:
     """Name the one slice, less than half of all examples, that makes most of a lead on a mean over examples."""
-    primary, n = facts.primary, facts.results.n
-    assert primary is not None
-    pair, rows = facts.pair(first, second), _slices(facts, first, second)
+    primary, n, pair = facts.quantity, facts.results.n, facts.pair(first, second)
     if pair is None or not facts.metric(primary).is_mean or facts.results.options.get("weight"):
         return None
     if facts.results.design != "test-set" or facts.results.suite or pair.by.value <= 0:
         return None
     sizes = {r.slice: r.n for r in facts.results.metrics if r.slice is not None and Quantity.of(r) == primary}
-    best: tuple[float, int, Slice] | None = None
-    for row in rows:
-        place = row.slice
-        size = None if place is None else sizes.get(place)
-        if (
-            size is None
-            or place is None
-            or row.p_value is None
-            or row.p_value * len(rows) > facts.alpha
-            or not 0 < 2 * size < n
-        ):
-            continue
-        assert row.difference is not None
-        inside = facts.sign(primary) * (row.difference if row.a == first else -row.difference)
-        if size * inside >= MOST_OF_IT * n * pair.by.value and (best is None or size < best[1]):
-            best = (inside, size, place)
-    if best is None:
+    making = [
+        (sizes[place], inside, place)
+        for inside, place in _slices(facts, first, second)
+        if 0 < 2 * sizes.get(place, 0) < n and sizes[place] * inside >= MOST_OF_IT * n * pair.by.value
+    ]
+    if not making:
         return None
-    inside, size, place = best
+    size, inside, place = min(making, key=lambda each: each[0])
     rest = (n * pair.by.value - size * inside) / (n - size)
     return Message(
-        "headline.slice_alone",
-        place=f"{visible(place.column)} {visible(place.value)}",
-        n=size,
+        "headline.slice_alone", place=f"{visible(place.column)} {visible(place.value)}", n=size,
         by=number_of(inside, pair.by),
         rest=Message("headline.change_alone_value", value=rest, half=pair.by.half),
-    )
+    )  # fmt: skip
 
 
 # --- classes that nobody names
@@ -545,7 +500,7 @@ def _side(bias: Limited) -> str:
 
 
 def _bias(bias: Limited) -> Message:
-    return Message("headline.value", value=abs(bias.value), half=bias.half)
+    return number_of(abs(bias.value), bias)
 
 
 def one_example(facts: Facts, lead: Lead) -> Message | None:

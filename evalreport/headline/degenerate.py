@@ -71,8 +71,7 @@ def _values(facts: Facts) -> tuple[Message, ...]:
 
 def _cause_in_the_data(facts: Facts) -> Message:
     """Say what the data lack for an interval of any difference of the primary metric."""
-    results, primary = facts.results, facts.primary
-    assert primary is not None
+    results, primary = facts.results, facts.quantity
     values = _values(facts)
     counts = lookups.true_counts(results)
     rare = min(counts, key=lambda c: (counts[c], c), default=None)
@@ -250,10 +249,9 @@ def one_answer(facts: Facts) -> Lead | None:
     if not missed:
         return None
     label = max(missed, key=lambda c: (missed[c], c))
-    assert facts.primary is not None
     text = Message(
         "headline.one_answer", names=_named(facts, models), n=len(models), label=visible(labels.pop()),
-        examples=facts.results.n, metric=facts.words(facts.primary), value=amount(value_of(facts, models[0])),
+        examples=facts.results.n, metric=facts.words(facts.quantity), value=amount(value_of(facts, models[0])),
         missed=visible(label), of=int(missed[label]),
     )  # fmt: skip
     return Lead("same_answers", text, models[0], models[1] if len(models) > 1 else None, about=tuple(models))

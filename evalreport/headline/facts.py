@@ -141,6 +141,12 @@ class Facts:
         exact = next((q for q in keys if q.spelled == name), None)
         return exact or next((q for q in keys if q.metric == name and q.label is None), Quantity(name))
 
+    @property
+    def quantity(self) -> Quantity:
+        """The primary metric of results that have one."""
+        assert self.primary is not None
+        return self.primary
+
     def metric(self, quantity: Quantity) -> Metric:
         """Return the registered metric."""
         return METRICS[quantity.metric]
@@ -211,8 +217,7 @@ class Facts:
             Of how many metrics this is one that is looked at; the primary one is decided by itself.
         """
         primary = quantity is None or quantity == self.primary
-        about = self.primary if quantity is None else quantity
-        assert about is not None
+        about = self.quantity if quantity is None else quantity
         row = lookups.comparison_between(
             self._by_pair, a, b, about=lambda r: Quantity.of(r) == about, decided=primary
         )
@@ -285,8 +290,7 @@ class Facts:
 
     def wins(self, first: str, second: str) -> tuple[int, int]:
         """Count on how many data sets the first of two models has the better value, and all of them."""
-        primary = self.primary
-        assert primary is not None
+        primary = self.quantity
         values: dict[str, dict[tuple[object, object], float]] = {first: {}, second: {}}
         for fold in self.results.folds:
             if (
@@ -440,9 +444,9 @@ def amount(of: Limited, like: Limited | None = None, **how: object) -> Message:
     return Message("headline.limited", value=of.value, limits=(of.low, of.high), half=half, **how)
 
 
-def number_of(value: float, like: Limited) -> Message:
-    """Return a message of a number with the digits of another one's interval."""
-    return Message("headline.value", value=value, half=like.half)
+def number_of(value: float, like: Limited | None = None) -> Message:
+    """Return a message of a number with the digits of another one's interval, if there is one."""
+    return Message("headline.value", value=value, half=None if like is None else like.half)
 
 
 def values_beside(a: float, b: float, by: Limited, *, cut: bool = False) -> dict[str, Message]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evalreport.headline.facts import Facts, Limited, Pair, amount, oriented
+from evalreport.headline.facts import Facts, Limited, Pair, amount, number_of, oriented
 from evalreport.metrics.registry import JUDGED
 from evalreport.schema import lookups
 from evalreport.schema.decisions import Tone
@@ -50,9 +50,9 @@ def size(pair: Pair, *, turn: bool = False) -> Message:
     if turn:
         by = oriented(by.value, by.low, by.high, -1)
     if by.low is None or by.high is None:
-        return Message("headline.value", value=abs(by.value), half=None)
+        return number_of(abs(by.value))
     if pair.cut:
-        return Message("headline.value", value=by.value, half=by.half)
+        return number_of(by.value, by)
     return amount(by)
 
 
@@ -85,8 +85,7 @@ def margin_of(facts: Facts) -> float:
 
 def value_of(facts: Facts, model: str) -> Limited:
     """Return a ranked model's value of the primary metric."""
-    assert facts.primary is not None
-    return facts.value(model, facts.primary) or Limited(0.0)
+    return facts.value(model, facts.quantity) or Limited(0.0)
 
 
 def units(facts: Facts) -> Message:
@@ -148,8 +147,7 @@ def _calibrated(facts: Facts) -> dict[str, float]:
 
 def primary_words(facts: Facts) -> Message | str:
     """Name the primary metric, with the weights, that the verdict is about training again, and on how many rows."""
-    assert facts.primary is not None
-    words: Message | str = facts.words(facts.primary)
+    words: Message | str = facts.words(facts.quantity)
     column = facts.results.options.get("weight")
     if column:
         words = Message("headline.weighted", metric=words, column=visible(str(column)))

@@ -37,8 +37,7 @@ from evalreport.texts.visible import visible
 
 def no_skill(facts: Facts) -> Lead | None:
     """Say that no model is shown to beat the rule that needs none."""
-    primary = facts.primary
-    assert primary is not None
+    primary = facts.quantity
     pairs = [facts.against_rule(m, primary) for m in facts.ranked]
     best, first = facts.ranked[0], pairs[0]
     if first is None or facts.results.design in OF_ALGORITHMS | {"datasets", "seeds"}:
@@ -97,8 +96,7 @@ def single(facts: Facts) -> Lead | None:
 
 def _beside_why(facts: Facts, text: Message) -> Message:
     """Say after a sentence about the only model why its value has no interval; where it has one the sentence alone."""
-    assert facts.primary is not None
-    record = facts.record(facts.ranked[0], facts.primary)
+    record = facts.record(facts.ranked[0], facts.quantity)
     first = record.intervals[0] if record is not None and record.intervals else None
     if first is None or first.low is not None or first.reason is None:
         return text
@@ -107,7 +105,6 @@ def _beside_why(facts: Facts, text: Message) -> Message:
 
 def fallback(facts: Facts) -> Lead:
     """Say what there is, where no other rule holds."""
-    assert facts.primary is not None
     best = facts.ranked[0]
     text = Message(
         "headline.single", model=facts.name(best), metric=primary_words(facts),
@@ -131,8 +128,7 @@ def against_baseline(facts: Facts) -> Lead | None:
         return about_pair(facts, pair)
     better = [m for m, p in pairs.items() if p.decided and p.ahead]
     worse = [m for m, p in pairs.items() if p.decided and not p.ahead]
-    primary = facts.primary
-    assert primary is not None
+    primary = facts.quantity
     params = {"baseline": facts.name(baseline), "metric": primary_words(facts), "number": len(pairs)}
     loss = facts.loss(primary)
     if better:
@@ -185,8 +181,7 @@ def _nearest(worse: Sequence[str], pairs: Mapping[str, Pair]) -> str:
 
 
 def _behind_baseline(facts: Facts, worse: Sequence[str], pairs: Mapping[str, Pair]) -> Message:
-    assert facts.primary is not None
-    loss, nearest = facts.loss(facts.primary), _nearest(worse, pairs)
+    loss, nearest = facts.loss(facts.quantity), _nearest(worse, pairs)
     by = beside_margin(facts, pairs[nearest], size(pairs[nearest], turn=True), turn=True)
     if len(worse) == 1:
         return Message(f"headline.one_behind{loss}", model=facts.name(worse[0]), by=by)
@@ -332,9 +327,9 @@ def _none_is_best(facts: Facts, pair: Pair, params: Mapping[str, object]) -> Mes
     a, b = (value_of(facts, m) for m in (pair.first, pair.second))
     names = {"first": facts.name(pair.first), "second": facts.name(pair.second)}
     shown = values_are_shown(facts, pair, a, b)
-    judged = not shown and pair.quantity.metric == JUDGED
+    of_both = not shown and pair.quantity.metric == JUDGED
     sizes = values_beside(a.value, b.value, pair.by)
-    key = "several_undecided" if shown else "several_undecided_judged" if judged else "several_undecided_by"
+    key = "several_undecided" if shown else "several_undecided_judged" if of_both else "several_undecided_by"
     return Message(f"headline.{key}", units=units(facts), **names, **sizes, **params)
 
 
@@ -365,8 +360,7 @@ def _may_be_best(facts: Facts, contenders: Sequence[str], params: Mapping[str, o
 
 def _the_rest(facts: Facts, contenders: Sequence[str], behind: Sequence[str]) -> Message:
     """Say how far the other models are behind: all contenders where that is decided, else the first, else another."""
-    assert facts.primary is not None
-    loss = facts.loss(facts.primary)
+    loss = facts.loss(facts.quantity)
     across = [p for m in contenders for other in behind if (p := facts.pair(m, other)) is not None]
     of_leader = [p for p in across if p.first == contenders[0] and p.decided and p.ahead]
     of_all = len(across) == len(contenders) * len(behind) and all(p.decided and p.ahead for p in across)

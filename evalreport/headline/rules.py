@@ -322,27 +322,19 @@ def _only_slice(facts: Facts, model: str) -> AuditRecord | None:
 def _fell_in(facts: Facts, record: AuditRecord) -> Message:
     """Say that a model fell in a slice."""
     model, _, place = record.about.partition(", ")
-    params = _slice_values(record)
-    primary = facts.primary
-    assert primary is not None
+    values = (record.details.get("now"), record.details.get("then"))
+    primary = facts.quantity
     change = Limited(record.effect_size or 0.0, record.low, record.high)
     known = {
         "model": facts.name(model),
         "place": visible(place.replace(" = ", " ")),
         "metric": facts.words(primary),
-        "change": Message("headline.value", value=change.value, half=None)
-        if change.half is None
-        else change.as_change(),
+        "change": number_of(change.value) if change.half is None else change.as_change(),
     }
-    if params is None:
+    if None in values:
         return Message("headline.slice_fell_by", **known)
-    now, then = (number_of(v, change) for v in params)
+    now, then = (number_of(v or 0.0, change) for v in values)
     return Message("headline.slice_fell", now=now, then=then, **known)
-
-
-def _slice_values(record: AuditRecord) -> tuple[float, float] | None:
-    now, then = record.details.get("now"), record.details.get("then")
-    return None if now is None or then is None else (now, then)
 
 
 def _fall(facts: Facts, model: str) -> float:
@@ -351,14 +343,13 @@ def _fall(facts: Facts, model: str) -> float:
 
 
 def _fell(facts: Facts, model: str) -> Message:
-    record, primary = facts.accepted.get(model), facts.primary
-    assert primary is not None
+    record, primary = facts.accepted.get(model), facts.quantity
     if record is None or record.difference is None:
         return Message("headline.fell_unknown", model=facts.name(model), metric=facts.words(primary))
     row = facts.worse.get(model)
     values = None if row is None else at_shares(row)
     if values is not None:
-        now, then = (Message("headline.value", value=value, half=None) for value in values)
+        now, then = (number_of(value) for value in values)
         return Message(
             "headline.fell_at_shares",
             model=facts.name(model),
@@ -377,8 +368,7 @@ def _since(facts: Facts, model: str) -> dict[str, object]:
 
 
 def _change(facts: Facts, record: HistoryRecord) -> dict[str, object]:
-    primary = facts.primary
-    assert primary is not None
+    primary = facts.quantity
     assert record.difference is not None
     change = Limited(record.difference, record.low, record.high)
     now = number_of(record.value or 0.0, change)
@@ -398,33 +388,26 @@ def _unusual(facts: Facts, direction: int) -> list[str]:
 
 def lower(facts: Facts) -> Lead | None:
     """Name a model that is worse than when accepted beyond three errors of the alarm, without an alarm."""
-    return _moved(facts, -1, "lower", "undecided")
+    return _moved(facts, -1, "lower")
 
 
 def higher(facts: Facts) -> Lead | None:
     """Name a model that is better than when accepted beyond three errors of the alarm."""
-    return _moved(facts, 1, "higher", "undecided")
+    return _moved(facts, 1, "higher")
 
 
-def _moved(facts: Facts, direction: int, code: str, tone: Tone) -> Lead | None:
-    if not facts.is_audit:
-        return None
-    moved = _unusual(facts, direction)
+def _moved(facts: Facts, direction: int, code: str) -> Lead | None:
+    moved = _unusual(facts, direction) if facts.is_audit else []
     if not moved:
         return None
-    model = moved[0]
-    text = Message(f"headline.{code}", model=facts.name(model), **_since(facts, model))
-    return Lead(code, text, model, tone=tone, about=tuple(moved))
+    text = Message(f"headline.{code}", model=facts.name(moved[0]), **_since(facts, moved[0]))
+    return Lead(code, text, moved[0], tone="undecided", about=tuple(moved))
 
 
 def data_changed(facts: Facts) -> Lead | None:
     """Say that the data are other ones: lost rows, a model gone or new, other labels, classes or scores."""
-    if not facts.is_audit:
-        return None
-    text = _data_fact(facts, group="data_changed")
-    if text is None:
-        return None
-    return Lead("data_changed", text, tone="undecided", more={"data": True})
+    text = _data_fact(facts, group="data_changed") if facts.is_audit else None
+    return None if text is None else Lead("data_changed", text, tone="undecided", more={"data": True})
 
 
 def _data_fact(facts: Facts, *, rows: bool = True, group: str = "data") -> Message | None:
@@ -463,9 +446,8 @@ def no_alarm(facts: Facts) -> Lead | None:
     model = known[0]
     record = facts.accepted[model]
     if record.status == "same":
-        now = Message("headline.value", value=record.value, half=None)
-        primary = facts.primary
-        assert primary is not None
+        now = number_of(record.value or 0.0)
+        primary = facts.quantity
         text = Message("headline.no_alarm_same", model=facts.name(model), n=facts.results.n,
                        metric=facts.words(primary), now=now)  # fmt: skip
         return Lead("same_answers", text, model)
@@ -588,10 +570,9 @@ def _new_and_behind(facts: Facts) -> Message | None:
     if not behind:
         return None
     model = max(behind, key=lambda m: (abs(pairs[m].by.value), m))
-    assert facts.primary is not None
     return Message(
-        f"headline.behind_baseline{facts.loss(facts.primary)}_by",
-        first=facts.name(facts.baseline), second=facts.name(model), metric=facts.words(facts.primary),
+        f"headline.behind_baseline{facts.loss(facts.quantity)}_by",
+        first=facts.name(facts.baseline), second=facts.name(model), metric=facts.words(facts.quantity),
         by=size(pairs[model]),
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ class RunChange:
     """One model's value of the primary metric in both runs; ``difference`` is new minus old."""
 
     model: str
-    judgement: Literal["better", "worse", "not settled", "same predictions", "not comparable"]
+    outcome: Literal["better", "worse", "not settled", "same predictions", "not comparable"]
     old: float | None
     new: float | None
     difference: Limited | None
@@ -54,7 +54,7 @@ def headline_of_runs(runs: TwoRuns) -> HeadlineRecord:
     Examples
     --------
     >>> change = RunChange(
-    ...     model="forest", judgement="worse", old=0.84, new=0.8, difference=Limited(-0.04, -0.054, -0.026)
+    ...     model="forest", outcome="worse", old=0.84, new=0.8, difference=Limited(-0.04, -0.054, -0.026)
     ... )
     >>> found = headline_of_runs(TwoRuns(old="base", metric="accuracy", n=2000, models=[change]))
     >>> str(found.text), found.tone
@@ -78,21 +78,21 @@ def _lead(runs: TwoRuns) -> tuple[str, Tone, Message, str | None]:
     if removed:
         key = "gate_removed_failed" if removed[0].old == "fail" else "gate_removed"
         return "gate_failed", "undecided", Message(f"headline.{key}", gate=_typed(removed[0].gate)), None
-    for judgement, tone in (("worse", "bad"), ("better", "neutral")):
-        moved = [m for m in runs.models if m.judgement == judgement]
-        if judgement == "better" and runs.gone:
+    for outcome, tone in (("worse", "bad"), ("better", "neutral")):
+        moved = [m for m in runs.models if m.outcome == outcome]
+        if outcome == "better" and runs.gone:
             break
         if moved:
             largest = max(moved, key=lambda m: abs(m.difference.value) if m.difference else 0.0)
-            text = Message(f"headline.{judgement}_than", old=visible(runs.old), **_values(runs, largest))
+            text = Message(f"headline.{outcome}_than", old=visible(runs.old), **_values(runs, largest))
             return "changed", "bad" if tone == "bad" else "neutral", text, largest.model
     if runs.gone:
         names = tuple(map(visible, runs.gone))
         return ("changed", "undecided", Message("headline.gone_from", models=names, n=len(names)), None)
-    unclear = [m for m in runs.models if m.judgement in ("not settled", "not comparable")]
+    unclear = [m for m in runs.models if m.outcome in ("not settled", "not comparable")]
     if unclear:
         first = unclear[0]
-        key = "not_shown_to_change" if first.judgement == "not settled" else "not_comparable"
+        key = "not_shown_to_change" if first.outcome == "not settled" else "not_comparable"
         return "unchanged", "neutral", Message(f"headline.{key}", **_values(runs, first)), first.model
     if runs.models:
         names = tuple(visible(m.model) for m in runs.models[:MOST_NAMES])
@@ -107,22 +107,22 @@ def _lead(runs: TwoRuns) -> tuple[str, Tone, Message, str | None]:
 def _clause(runs: TwoRuns, about: str | None) -> Message | None:
     """Return the gravest of what is left: worse models, models that are gone, better ones, the same answers."""
     rest = [m for m in runs.models if m.model != about]
-    for judgement in ("worse", "better"):
-        moved = [m for m in rest if m.judgement == judgement]
-        if judgement == "better" and runs.gone and about is not None:
+    for outcome in ("worse", "better"):
+        moved = [m for m in rest if m.outcome == outcome]
+        if outcome == "better" and runs.gone and about is not None:
             names = tuple(map(visible, runs.gone))
             return Message("headline.is_gone", models=names, n=len(names))
         if moved:
             first = max(moved, key=lambda m: abs(m.difference.value) if m.difference else 0.0)
-            return Message(f"headline.{judgement}_too", **_values(runs, first))
+            return Message(f"headline.{outcome}_too", **_values(runs, first))
     if (
         runs.models
-        and all(m.judgement == "same predictions" for m in runs.models)
+        and all(m.outcome == "same predictions" for m in runs.models)
         and about is None
         and runs.gates
     ):
         return Message("headline.no_prediction_changed")
-    same = [visible(m.model) for m in rest if m.judgement == "same predictions"]
+    same = [visible(m.model) for m in rest if m.outcome == "same predictions"]
     if same and about is not None:
         return Message("headline.give_the_same", names=tuple(same[:MOST_NAMES]), n=len(same))
     return None

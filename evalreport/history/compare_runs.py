@@ -47,7 +47,7 @@ from evalreport.texts import Message, say
 
 Judgement = Literal["better", "worse", "not settled", "same predictions", "not comparable"]
 READING = (
-    "truth", "task", "positive", "threshold", "join", "outcome", "value", "same_input", "cluster", "weight",
+    "truth", "task", "positive", "threshold", "join", "outcome", "value", "cluster", "weight",
 )  # fmt: skip
 """Options that decide, with the bytes of a file, which rows and labels it gives."""
 
@@ -366,7 +366,7 @@ def _two_runs(old: str, before: JsonObject, after: JsonObject, values: Sequence[
 
     models = [
         RunChange(
-            model=v.model, judgement=v.judgement, old=v.old, new=v.new,
+            model=v.model, outcome=v.judgement, old=v.old, new=v.new,
             difference=None if v.difference is None else Limited(v.difference, v.change.low, v.change.high),
         )
         for v in values if v.primary and v.within is None and v.judgement is not None

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from evalreport.engine.counts import margins_of
 from evalreport.intervals.leaders import recommended
 from evalreport.intervals.proportions import (
     ValueLimits,
@@ -26,12 +25,11 @@ from evalreport.metrics.evidence import (
     Mean,
     Proportion,
     Ranking,
+    Rows,
     SquaredErrors,
     SumsByUnit,
-    Table,
 )
 from evalreport.metrics.metric import Ranks
-from evalreport.predictions.arrays import Floats
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message, parts
 
@@ -39,57 +37,25 @@ NEGLIGIBLE = 1e-12
 """A width or a distance at or below this is rounding."""
 
 
-def from_class_recalls(estimate: Estimate, table: Table, level: float) -> Bounds:
-    """Return the weakest of the Wilson intervals of the class recalls, mapped through the metric's definition.
-
-    Each class's recall in turn is moved to its Wilson limits, the rest of the table staying as it is; errors
-    taken away or added fall on the class that moves the value most.
-
-    """
-    # Weights say how much an example counts, not how many there are: that is their effective number.
-    weighed = estimate.sampling.n_effective
-    counts = table.counts * (1.0 if weighed is None else weighed / table.counts.sum())
-    moved = [t for k in range(len(counts)) if counts[k].sum() > 0 for t in _moved(counts, k, level)]
-    values = table.of_margins(margins_of(np.array(moved))) if moved else np.empty(0)
-    values = np.append(values[~np.isnan(values)], estimate.value)
-    return Bounds(float(values.min()), float(values.max()), Message("limits.class_recalls"))
-
-
-def _moved(table: Floats, k: int, level: float) -> list[Floats]:
-    """Return the tables in which class k's recall sits at a Wilson limit, one for each class its errors go to."""
-    total, right = table[k].sum(), table[k, k]
-    moved = []
-    for limit in wilson_limits(right, total, level):
-        errors = table[k].copy()
-        errors[k] = 0
-        for other in _receivers(len(table), k):
-            row = errors * (total * (1 - limit) / errors.sum()) if errors.sum() else np.zeros(len(table))
-            if not errors.sum():
-                row[other] = total * (1 - limit)
-            row[k] = total * limit
-            changed = table.copy()
-            changed[k] = row
-            moved.append(changed)
-    return moved
-
-
-def _receivers(n_classes: int, k: int) -> list[int]:
-    """Return the classes that class k's new errors may fall on; with very many classes only the next one."""
-    return [j for j in range(n_classes) if j != k] if n_classes <= 30 else [(k + 1) % n_classes]
-
-
 def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     """Return Wilson's interval of a mean of values in a bounded range, as if each were all or nothing.
 
     A mean of values in [0, 1] varies at most as a proportion does, so this is never too narrow for that reason.
-    What is ranked among classes rests on the examples of the rarest one, what people say on those that they judged.
+    What is ranked among classes, or counted by them, rests on the examples of the rarest one, what people say on those
+    that they judged, a share of the first ten on these.
     """
     low, high = estimate.range
     share = (estimate.value - low) / (high - low)
     n = estimate.sampling.effective_n
     units = float(n if estimate.rarest is None else min(n, estimate.rarest))
+    if estimate.table is not None and not estimate.over_datasets:
+        sizes = estimate.table.counts.sum(axis=1)
+        units *= float(sizes[sizes > 0].min() / sizes.sum())
     if isinstance(estimate.evidence, Judged):
         units = min(units, estimate.evidence.gold)
+    if isinstance(estimate.evidence, Rows) and estimate.evidence.trials is not None:
+        weighed, of = estimate.sampling.n_effective, estimate.sampling.n_examples
+        units = min(units, estimate.evidence.trials * (1.0 if weighed is None else weighed / of))
     limits = wilson_limits(share * units, units, level)
     reason = Message("limits.as_proportion")
     return Bounds(low + (high - low) * limits[0], low + (high - low) * limits[1], reason)
@@ -160,7 +126,7 @@ def limits(estimate: Value, name: str, level: float, *, coarse: bool = False) ->
         interval = _cut(name, level, bounds, estimate.range)
     if isinstance(estimate, Estimate) or level < LEAST_LEVEL or _has_width(interval) or interval.low is None:
         return interval
-    combined = squared_and_added(estimate, level, of_classes=not estimate.sampling.two_sets)
+    combined = squared_and_added(estimate, level)
     if combined.reason is None:
         combined = replace(combined, reason=Message("limits.squared_and_added"))
     return _cut(name, level, combined, estimate.range)
@@ -195,7 +161,7 @@ def _has_width(interval: Interval) -> bool:
     return interval.high - interval.low > NEGLIGIBLE * max(abs(interval.low), abs(interval.high))
 
 
-def squared_and_added(difference: Difference, level: float, *, of_classes: bool = True) -> Bounds:
+def squared_and_added(difference: Difference, level: float) -> Bounds:
     """Make the interval of a difference from the two models' own, as if these were independent.
 
     The distances of the limits from the values are squared and added (Newcombe 1998, Stat Med 17:873; Zou and
@@ -203,7 +169,7 @@ def squared_and_added(difference: Difference, level: float, *, of_classes: bool 
     vary: it is then too wide rather than too narrow. Without it two models that are both perfect on ten examples would
     be equivalent within any margin.
     """
-    sides = values_with_limits(difference.a, difference.b, level, of_classes=of_classes)
+    sides = values_with_limits(difference.a, difference.b, level)
     if isinstance(sides, Bounds):
         return sides
     if difference.sampling.two_sets:
@@ -241,13 +207,11 @@ def further_away(limits: ValueLimits, n: int) -> ValueLimits:
     return value, value - wider * (value - low), value + wider * (high - value)
 
 
-def values_with_limits(
-    a: Estimate, b: Estimate, level: float, *, of_classes: bool = True
-) -> tuple[ValueLimits, ValueLimits] | Bounds:
+def values_with_limits(a: Estimate, b: Estimate, level: float) -> tuple[ValueLimits, ValueLimits] | Bounds:
     """Return both values with the limits that lead, which hold them; no bounds, with the reason, where one has none."""
     sides = []
     for side in (a, b):
-        own = leading(side, level, of_classes=of_classes)
+        own = leading(side, level)
         if own.low is None or own.high is None:
             return Bounds(None, None, own.reason or Message("limits.no_change"))
         sides.append((side.value, min(own.low, side.value), max(own.high, side.value)))
@@ -270,14 +234,8 @@ def _cut(name: str, level: float, bounds: Bounds, value_range: tuple[float, floa
     return Interval(method=name, level=level, low=low, high=high, reason=reason)
 
 
-def leading(estimate: Estimate, level: float, *, of_classes: bool = True) -> Interval:
-    """Compute the recommended interval; in a bounded range it never has zero width.
-
-    Parameters
-    ----------
-    of_classes
-        Whether a label metric without spread has the limits of its class recalls.
-    """
+def leading(estimate: Estimate, level: float) -> Interval:
+    """Compute the recommended interval; in a bounded range it never has zero width."""
     interval = resolved(estimate, recommended(estimate), level)
     if estimate.of_seeds and estimate.crossed is None and interval.low is not None:
         interval = replace(interval, reason=interval.reason or TRAINED_ONCE)
@@ -309,7 +267,7 @@ def leading(estimate: Estimate, level: float, *, of_classes: bool = True) -> Int
         bounds = _on_own_scale(estimate, of_same_units(estimate.of_base, level))
         name = interval.method if bounds.low is None else "clopper_pearson"
         return _cut(name, level, bounds, estimate.range)
-    found = _without_spread(estimate, level, of_classes=of_classes)
+    found = _without_spread(estimate, level)
     if found is None:
         return _of_no_width(interval)
     if interval.low is None and interval.reason:
@@ -341,28 +299,17 @@ def leads_as_proportion(estimate: Estimate, first: Interval) -> bool:
     return Proportion in method.of and missing(method, estimate) is None
 
 
-def _without_spread(estimate: Estimate, level: float, *, of_classes: bool) -> Bounds | None:
-    found: list[Bounds] = []
-    evidence = estimate.evidence
-    computation = estimate.metric.computation
+def _without_spread(estimate: Estimate, level: float) -> Bounds | None:
+    evidence, computation = estimate.evidence, estimate.metric.computation
     over_positives = isinstance(computation, Ranks) and computation.mean_over_positives
     if isinstance(evidence, Ranking) and over_positives:
-        found.append(_on_own_scale(estimate, of_mean_over_positives(estimate.of_base, evidence, level)))
-    elif estimate.table is not None and of_classes:
-        found.append(from_class_recalls(estimate, estimate.table, level))
+        return _on_own_scale(estimate, of_mean_over_positives(estimate.of_base, evidence, level))
     if isinstance(evidence, Groups):
-        return Bounds(
-            None, None, Message("limits.groups_alike")
-        )  # a few other examples may change it by any amount
-    bounded = all(math.isfinite(limit) for limit in estimate.range)
-    # Examples of one data set vary together: the number of data sets bounds what is known, too.
-    if bounded and (estimate.over_datasets or not any(_wide(bounds) for bounds in found)):
-        found.append(of_a_bounded_mean(estimate, level))
-    if found:
-        return max(found, key=_width)
-    if estimate.standard_error == 0:
-        return Bounds(None, None, Message("limits.same_loss"))
-    return None
+        # A few other examples may change it by any amount.
+        return Bounds(None, None, Message("limits.groups_alike"))
+    if all(map(math.isfinite, estimate.range)):
+        return of_a_bounded_mean(estimate, level)
+    return Bounds(None, None, Message("limits.same_loss")) if estimate.standard_error == 0 else None
 
 
 def _width(bounds: Bounds) -> float:

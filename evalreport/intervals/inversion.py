@@ -63,13 +63,10 @@ def level_where(
         # A limit at the value itself does not leave it out.
         return gap if abs(gap) > rounding else AT_THE_VALUE
 
-    # The gap is nearly a straight line of the normal quantile: it falls by half a width on the way from 0 to 1.96.
-    nearly = room(usual) / width * 2 if width > 0 else None
-
     def room_at(alpha: float) -> float:
         return room(limits(1 - alpha))
 
-    alpha = smallest_alpha(room_at, 0.05, room_there=room(usual), nearly=nearly)
+    alpha = smallest_alpha(room_at, 0.05)
     return alpha if nested else _scanned(room_at, room(usual) >= 0, alpha)
 
 
@@ -97,13 +94,7 @@ def _crossing(room: Callable[[float], float], inside: float, outside: float) -> 
 
 
 def smallest_alpha(
-    room: Callable[[float], float],
-    at: float,
-    *,
-    smallest: float = SMALLEST_ALPHA,
-    largest: float = 0.999,
-    room_there: float | None = None,
-    nearly: float | None = None,
+    room: Callable[[float], float], at: float, *, smallest: float = SMALLEST_ALPHA, largest: float = 0.999
 ) -> float:
     """Return the smallest alpha at which an interval of level 1 - alpha fulfils a condition; 1 where none does.
 
@@ -114,24 +105,14 @@ def smallest_alpha(
     at
         The alpha that is decided at: the answer is at or below it exactly where the condition holds there, even where
         limits change their method on the way.
-    room_there
-        The room at ``at``, if it is known.
-    nearly
-        By which part of its normal quantile the answer's is larger than that of ``at``, if that can be guessed.
     """
     decided, least, most = (normal_quantile(1 - alpha / 2) for alpha in (at, largest, smallest))
 
     @cache
     def by_normal_quantile(z: float) -> float:
         """Return the room at an alpha, which is nearly a straight line of its normal quantile."""
-        there = room_there if z == decided and room_there is not None else room(2 * normal_tail(z))
-        return max(min(there, 1e300), -1e300)
+        return max(min(room(2 * normal_tail(z)), 1e300), -1e300)
 
-    if nearly is not None and decided * (1 + nearly) < most:
-        z = _by_secants(by_normal_quantile, decided, decided * (1 + nearly))
-        if z is not None and least < z < most:
-            alpha = 2 * normal_tail(z)
-            return min(alpha, at) if by_normal_quantile(decided) >= 0 else max(alpha, math.nextafter(at, 1))
     if by_normal_quantile(decided) >= 0:
         if by_normal_quantile(most) >= 0:
             return smallest
@@ -140,26 +121,3 @@ def smallest_alpha(
         return 1.0
     crossing = 2 * normal_tail(root(by_normal_quantile, least, decided, tolerance=1e-9))
     return min(max(crossing, math.nextafter(at, 1)), 1.0)
-
-
-def _by_secants(function: Callable[[float], float], first: float, second: float) -> float | None:
-    """Return the root of a falling function that secants lead to; None where they do not, as with limits that jump.
-
-    The error of a secant's root is about a constant times the product of the errors of the two before it.
-    """
-    at_first, before = function(first), 1e-300
-    for _ in range(7):
-        at_second = function(second)
-        if at_second == AT_THE_VALUE:
-            return second if function(second * (1 - 1e-9)) > 0 else None
-        if (at_second - at_first) * (second - first) >= 0:
-            return None
-        following = second - at_second * (second - first) / (at_second - at_first)
-        if not 0 < following < 10:
-            return None
-        moved = abs(following - second)
-        if moved <= 1e-5 and moved * min(moved / before, abs(second - first)) <= 1e-12:
-            return following
-        before = abs(second - first)
-        first, at_first, second = second, at_second, following
-    return None

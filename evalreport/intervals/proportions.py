@@ -215,16 +215,12 @@ def newcombe_paired(difference: Difference, level: float) -> Bounds:
 
 def newcombe_paired_limits(table: tuple[float, float, float, float], level: float) -> tuple[float, float]:
     """Return Newcombe's limits of p1 - p2 from the counts of both, only the first, only the second, neither."""
-    a, b, c, d = table
-    n = a + b + c + d
-    p1, p2 = (a + b) / n, (a + c) / n
-    l1, u1 = wilson_limits(a + b, n, level)
-    l2, u2 = wilson_limits(a + c, n, level)
-    phi = _phi(a, b, c, d)
-    below = (p1 - l1) ** 2 - 2 * phi * (p1 - l1) * (u2 - p2) + (u2 - p2) ** 2
-    above = (u1 - p1) ** 2 - 2 * phi * (u1 - p1) * (p2 - l2) + (p2 - l2) ** 2
-    delta = (b - c) / n
-    return delta - math.sqrt(max(below, 0.0)), delta + math.sqrt(max(above, 0.0))
+    both, only_first, only_second, _ = table
+    n = sum(table)
+    first, second = (
+        ((both + only) / n, *wilson_limits(both + only, n, level)) for only in (only_first, only_second)
+    )
+    return mover(first, second, _phi(*table))
 
 
 @interval(
@@ -360,11 +356,11 @@ def newcombe_independent_limits(
     first: tuple[float, float], second: tuple[float, float], level: float
 ) -> tuple[float, float]:
     """Return Newcombe's hybrid score limits of x1/m1 - x2/m2 for independent samples (method 10 of part 1)."""
-    p1, p2 = first[0] / first[1], second[0] / second[1]
-    l1, u1 = wilson_limits(*first, level)
-    l2, u2 = wilson_limits(*second, level)
-    delta = p1 - p2
-    return delta - float(np.hypot(p1 - l1, u2 - p2)), delta + float(np.hypot(u1 - p1, p2 - l2))
+    x, y = (
+        (successes / trials, *wilson_limits(successes, trials, level))
+        for successes, trials in (first, second)
+    )
+    return difference_limits(x, y)
 
 
 @interval("Newcombe, independent", of=TwoProportions, source="Newcombe (1998), Stat Med 17:873, method 10")

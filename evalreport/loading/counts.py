@@ -112,7 +112,6 @@ def refuse_options(name: str | None, options: Options) -> None:
     given = {
         "--outcome": options.outcome,
         "--value": options.value,
-        "--same-input": options.same_input,
         "--join independent": "" if options.join == "independent" else None,
     }
     for option, value in given.items():

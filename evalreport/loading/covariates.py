@@ -205,12 +205,7 @@ def _check_named(options: Options, columns: dict[str, Column], differing: set[st
         for part in read_slicing(text, columns, differing):
             if part.column == options.weight:
                 raise UsageError(f"--slice {text}: the column is the weight; it cannot be both")
-    named = (
-        ("--cluster", options.cluster),
-        ("--weight", options.weight),
-        ("--same-input", options.same_input),
-        ("--grade", options.grade),
-    )
+    named = (("--cluster", options.cluster), ("--weight", options.weight), ("--grade", options.grade))
     for option, name in named:
         if name is None:
             continue

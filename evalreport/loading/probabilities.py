@@ -510,7 +510,7 @@ def _like_counts(tables: Sequence[Table], options: Options) -> tuple[WarningReco
 
     They have a column ``count`` of whole numbers that no option names, predictions, and no id.
     """
-    if "count" in (options.weight, options.cluster, options.same_input, *options.slices):
+    if "count" in (options.weight, options.cluster, *options.slices):
         return ()
     warned = []
     for table in tables:

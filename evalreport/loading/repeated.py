@@ -62,7 +62,7 @@ def differing(rows: Rows, name: str, unit: Indices) -> Indices:
 
 def refuse_differing(rows: Rows, unit: Indices, options: Options, code: str) -> None:
     """Refuse a column that an option names and that is no fact about the unit."""
-    named = {options.cluster, options.weight, options.same_input, options.grade}
+    named = {options.cluster, options.weight, options.grade}
     for name in sorted(rows.metadata):
         if name not in named and not may_be_sliced_by(name, options.slices, options.gates):
             continue

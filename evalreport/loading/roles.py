@@ -269,7 +269,7 @@ def _cost_columns(
         if stripped[name] in taken:
             raise InputError.of("cost_is_taken", file=file, line=1, column=name, name=name)
         costs[name] = stripped[name]
-    used = {options.cluster, options.weight, options.same_input, options.grade}
+    used = {options.cluster, options.weight, options.grade}
     for name in COSTS:
         header = stripped.get(name)
         if header is None or header in taken or header in costs.values() or header.strip() in used:
@@ -281,7 +281,7 @@ def _cost_columns(
 
 def _may_be_requested(name: str, options: Options) -> bool:
     """Say whether an option mentions a column, alone or in an expression."""
-    columns = (options.cluster, options.weight, options.same_input, options.grade)
+    columns = (options.cluster, options.weight, options.grade)
     texts = (*options.slices, *options.gates, *columns)
     return any(text is not None and name in text for text in texts)
 

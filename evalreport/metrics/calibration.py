@@ -11,7 +11,7 @@ from evalreport.calibration.level import observed_expected as observed_over_expe
 from evalreport.calibration.line import calibration_line, line_derivative
 from evalreport.calibration.risks import Risks
 from evalreport.calibration.squared_error import calibration_error as root_of_squares
-from evalreport.engine.distributions import Array, parts_of, ratio
+from evalreport.engine.distributions import Array, ratio
 from evalreport.metrics.registry import Fields, moments, rows
 from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats, Indices
@@ -49,15 +49,9 @@ def bin_of(p: Floats) -> Indices:
 def _gaps_by_bin(view: ModelView) -> sparse.csr_array:
     """Return (n, 2 * 10) columns: forecast minus outcome in its bin; one in its bin."""
     p, came_true = forecast(view)
-    n = len(p)
-    values, column = np.ones((n, 2)), np.empty((n, 2), dtype=np.int32)
-    for part in parts_of(p):
-        np.subtract(p[part], came_true[part], out=values[part, 0])
-        column[part, 0] = bin_of(p[part])
-        np.add(column[part, 0], BINS, out=column[part, 1])
-    # Places of one kind of number: scipy would widen the others.
-    ends = 2 * np.arange(n + 1, dtype=np.int32 if 2 * n < 2**31 else np.int64)
-    return sparse.csr_array((values.ravel(), column.ravel(), ends), shape=(n, 2 * BINS))
+    n, bins = len(p), bin_of(p)
+    values, columns = np.column_stack([p - came_true, np.ones(n)]), np.column_stack([bins, BINS + bins])
+    return sparse.csr_array((values.ravel(), columns.ravel(), 2 * np.arange(n + 1)), shape=(n, 2 * BINS))
 
 
 OF_PROBABILITIES: Fields = {

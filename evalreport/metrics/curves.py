@@ -11,7 +11,7 @@ import numpy as np
 
 from evalreport.calibration import isotonic
 from evalreport.engine.counts import Counts
-from evalreport.engine.distributions import in_parts, log, zero_where_undefined
+from evalreport.engine.distributions import log, zero_where_undefined
 from evalreport.metrics.calibration import BINS, bin_of
 from evalreport.metrics.metric import ClassCounts, Margins, Metric
 from evalreport.metrics.registry import METRICS
@@ -175,11 +175,8 @@ def pr(counts: ThresholdCounts) -> Points:
 
 def precision_of(counts: ThresholdCounts) -> Floats:
     """Return the precision at each threshold, (g,)."""
-
-    def of_part(found: Floats, wrong: Floats) -> Floats:
-        return np.asarray(found / np.maximum(found + wrong, np.finfo(np.float64).tiny))
-
-    return in_parts(of_part, counts.found[1:], counts.wrong[1:])
+    called = counts.found[1:] + counts.wrong[1:]
+    return np.asarray(counts.found[1:] / np.maximum(called, np.finfo(np.float64).tiny))
 
 
 @curve(

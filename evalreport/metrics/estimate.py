@@ -298,7 +298,7 @@ def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]
 
 
 def _judged_right_or_wrong(model: ModelOutputs) -> bool:
-    """Whether the judge and people called each attempt of a model right or wrong."""
+    """Whether the grader and people called each attempt of a model right or wrong."""
     if model.outcome is None:
         return True
     times = np.ones(len(model.outcome)) if model.attempts is None else model.attempts.count

@@ -230,9 +230,12 @@ class Rows:
     ----------
     rarest
         Metrics of classes: examples of the rarest class in the truth.
+    trials
+        Of a share of a part of the examples, as of the first ten, where examples weigh or vary together: how many.
     """
 
     rarest: float | None = None
+    trials: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

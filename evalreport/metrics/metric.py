@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from evalreport.engine.distributions import Array
 from evalreport.options import Task
+from evalreport.schema.metrics import Average as Average
 from evalreport.texts import Text
 from evalreport.texts.labels import in_sentence
 
@@ -26,7 +27,6 @@ Needs = Literal[
     "sets",
     "quantiles",
 ]
-Average = Literal["macro", "micro", "weighted"]
 Area = Literal["", "roc", "partial_roc", "precision_recall"]
 IsoSlope = Literal["", "counts", "rates"]
 Infinite = Literal["", "zero_probability", "zero_truth"]

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from evalreport.engine.counts import Counts
-from evalreport.engine.distributions import in_parts, log
+from evalreport.engine.distributions import log
 from evalreport.engine.parallel import mapped
 from evalreport.metrics.chosen_threshold import MOST_CHOSEN, Rechosen, all_rechosen, rechosen
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
@@ -26,7 +26,7 @@ from evalreport.metrics.threshold_counts import (
     tpr_at,
     visible_points,
 )
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import ModelOutputs
 from evalreport.questions.thresholds.records import CurveSummaryRecord, ThresholdChangeRecord
 from evalreport.samplings import Sampling
@@ -393,18 +393,13 @@ def interpolated_area(counts: ThresholdCounts) -> float:
     Between two thresholds with h = change of FP by change of TP, precision at TP = x is x / (x (1 + h) + c), c = FP - h
     TP: its integral is closed (Davis and Goadrich 2006; Keilwagen, Grosse and Grau 2014).
     """
-    rising = np.flatnonzero(counts.found[1:] > counts.found[:-1])
-
-    def pieces(before: Indices) -> Floats:
-        tp0, tp1, fp0, fp1 = (
-            part[corner] for part in (counts.found, counts.wrong) for corner in (before, before + 1)
-        )
-        h = (fp1 - fp0) / (tp1 - tp0)
-        c = fp0 - h * tp0
-        slope = 1 + h
-        # The first piece begins at 0 with c = 0: precision is 1 / (1 + h) along it.
-        logs = log((slope * tp1 + c) / np.where(slope * tp0 + c > 0, slope * tp0 + c, 1))
-        logs = np.where((tp0 == 0) & (fp0 == 0), 0.0, logs)
-        return np.asarray((tp1 - tp0) / slope - c / slope**2 * logs)
-
-    return float(in_parts(pieces, rising).sum() / counts.positives)
+    before = np.flatnonzero(counts.found[1:] > counts.found[:-1])
+    tp0, tp1, fp0, fp1 = (
+        part[corner] for part in (counts.found, counts.wrong) for corner in (before, before + 1)
+    )
+    h = (fp1 - fp0) / (tp1 - tp0)
+    c, slope = fp0 - h * tp0, 1 + h
+    # The first piece begins at 0 with c = 0: precision is 1 / (1 + h) along it.
+    logs = log((slope * tp1 + c) / np.where(slope * tp0 + c > 0, slope * tp0 + c, 1))
+    logs = np.where((tp0 == 0) & (fp0 == 0), 0.0, logs)
+    return float(((tp1 - tp0) / slope - c / slope**2 * logs).sum() / counts.positives)

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from evalreport.engine.distributions import f_tail, parts_of, t_quantile
+from evalreport.engine.distributions import f_tail, t_quantile
 from evalreport.engine.draws import stream
 from evalreport.metrics.sample import Sample
 from evalreport.numbers import digits_apart
@@ -76,11 +76,7 @@ def _median(score: Floats, weight: Floats) -> float | None:
 
 def _bins(score: Floats, edges: Floats) -> Indices:
     """Return the bin (n,) of each score; scores outside the edges belong to the nearest bin."""
-    bins = np.zeros(len(score), dtype=np.uint8)
-    for part in parts_of(score):
-        for edge in edges[1:-1]:
-            bins[part] += score[part] >= edge
-    return bins.astype(np.intp)
+    return np.asarray(np.searchsorted(edges[1:-1], score, side="right"))
 
 
 def _scored(sample: Sample) -> Iterator[tuple[str, Floats, Mask, Floats, bool]]:

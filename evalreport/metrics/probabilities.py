@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import special
 
-from evalreport.engine.distributions import Array, Columns, in_parts, log, ratio
+from evalreport.engine.distributions import Array, Columns, log, ratio
 from evalreport.metrics.metric import (
     MEAN_INTERVALS,
     PROPORTION_INTERVALS,
@@ -64,14 +64,10 @@ def log_loss(view: ModelView) -> Floats:
         return np.asarray(-log(np.maximum(view.p_true, CLIP)))
     assert view.proba is not None
     assert view.true is not None
-
-    def of_part(p: Floats, true: Indices) -> Floats:
-        # The positive class's probability is clipped and its complement taken, as the field's programs do: the
-        # complement of 1 - 1e-15 differs from 1e-15 in its fourth digit.
-        p = np.clip(p, CLIP, 1 - CLIP)
-        return -log(np.where(true == positive, p, 1 - p))
-
-    return in_parts(of_part, view.proba[:, positive], view.true)
+    # The positive class's probability is clipped and its complement taken, as the field's programs do: the
+    # complement of 1 - 1e-15 differs from 1e-15 in its fourth digit.
+    p = np.clip(view.proba[:, positive], CLIP, 1 - CLIP)
+    return -log(np.where(view.true == positive, p, 1 - p))
 
 
 @mean_loss(
@@ -93,7 +89,7 @@ def brier(view: ModelView) -> Floats:
     assert view.true is not None
     if view.positive_code is not None:
         code = view.positive_code
-        return in_parts(lambda p, true: (p - (true == code)) ** 2, view.proba[:, code], view.true)
+        return np.asarray((view.proba[:, code] - (view.true == code)) ** 2)
     target = np.arange(view.proba.shape[1]) == view.true[:, None]
     return np.asarray(((view.proba - target) ** 2).sum(axis=1))
 
@@ -108,9 +104,7 @@ def brier(view: ModelView) -> Floats:
 )
 def complement_mse(view: ModelView) -> Floats:
     """Mean squared complement of the probability given to the true class."""
-    missed = view.p_true
-    np.subtract(1, missed, out=missed)
-    return np.square(missed, out=missed)
+    return np.asarray((1 - view.p_true) ** 2)
 
 
 def _squares_over_pairs(view: ModelView) -> float:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from bisect import bisect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from evalreport.engine.distributions import Array, parts_of, ratio
+from evalreport.engine.distributions import Array, ratio
 from evalreport.engine.ranks import (
     Areas,
     ClassRanks,
@@ -41,19 +39,9 @@ def _roc_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, F
     hits, wrong = weights.hits, weights.wrong
     p, n = hits[-1], wrong[-1]
     auc = _won(weights) / (p * n)
-    # In place, for a million groups: half of the time is fresh memory. Shares are divided, so that those of a perfect
-    # and of a constant model are 1 and 1/2 exactly.
-    beaten, above = negatives / 2, positives / -2
-    beaten -= wrong
-    beaten += n
-    beaten /= n
-    beaten -= auc
-    beaten *= 1 / p
-    above += hits
-    above /= p
-    above -= auc
-    above *= 1 / n
-    return beaten, above
+    # Shares are divided, so that those of a perfect and of a constant model are 1 and 1/2 exactly.
+    beaten, above = (negatives / 2 - wrong + n) / n, (hits - positives / 2) / p
+    return (beaten - auc) * (1 / p), (above - auc) * (1 / n)
 
 
 @ranking(
@@ -84,26 +72,10 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     weights = RankedWeights(positives, negatives)
     hits, wrong = weights.hits, weights.wrong
     p, value = hits[-1], average_precision(weights)
-    by_positive, by_negative = np.empty_like(hits), np.empty_like(hits)
-    below: tuple[Array, Array] = np.zeros_like(p), np.zeros_like(p)
-    # From the last groups on, as many at a time as stay in the cache.
-    for part in reversed(parts_of(hits)):
-        called = hits[part] + wrong[part]
-        called[called == 0] = 1
-        precision = hits[part] / called
-        called *= called
-        np.divide(positives[part], called, out=called)
-        slope = called * wrong[part]
-        slope[-1] += below[0]
-        called *= hits[part]
-        called[-1] += below[1]
-        sums = [np.cumsum(each[::-1], axis=0)[::-1] for each in (slope, called)]
-        below = sums[0][0], sums[1][0]
-        precision += sums[0]
-        precision -= value
-        np.divide(precision, p, out=by_positive[part])
-        np.divide(sums[1], -p, out=by_negative[part])
-    return by_positive, by_negative
+    called = np.where(hits + wrong > 0, hits + wrong, 1)
+    each = positives / (called * called)
+    won, lost = (np.cumsum((each * side)[::-1], axis=0)[::-1] for side in (wrong, hits))
+    return (hits / called + won - value) / p, lost / -p
 
 
 @ranking(
@@ -134,21 +106,11 @@ MOST_FALSE_POSITIVES = 0.1
 
 
 def _included(negatives: Array) -> tuple[Array, Array]:
-    """Return each group's share inside the range of false positive rates, (k, ...), and its negatives there.
-
-    No group after the last one in which the range ends: k <= g.
-    """
+    """Return each group's share inside the range of false positive rates, (g, ...), and its negatives there."""
     upto = np.cumsum(negatives, axis=0)
     allowed = MOST_FALSE_POSITIVES * upto[-1]
-    k = _groups_inside(upto, allowed)
-    upto, negatives = upto[:k], negatives[:k]
     inside = np.clip(allowed - (upto - negatives), 0, negatives)
     return inside / np.where(negatives > 0, negatives, 1), inside
-
-
-def _groups_inside(upto: Array, allowed: Array) -> int:
-    """Return after how many groups the false positives reach what is allowed under all weights."""
-    return bisect(range(len(upto) - 1), 0, key=lambda group: int((upto[group] >= allowed).all())) + 1
 
 
 def _standardised(area: Array) -> Array:
@@ -157,42 +119,20 @@ def _standardised(area: Array) -> Array:
     return np.asarray((1 + (area - c * c / 2) / (c - c * c / 2)) / 2)
 
 
-OfGroups = Callable[[Floats, Floats], tuple[Floats, Floats]]
-
-
-def _one_by_one(derivative: OfGroups) -> OfGroups:
-    """Let a derivative by groups (g,) take weights (g, b), one replicate after the other."""
-
-    def of_each(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
-        if positives.ndim == 1:
-            return derivative(positives, negatives)
-        found = [derivative(p, n) for p, n in zip(positives.T, negatives.T, strict=True)]
-        by_positive, by_negative = (np.stack(slopes, axis=1) for slopes in zip(*found, strict=True))
-        return by_positive, by_negative
-
-    return of_each
-
-
-@_one_by_one
 def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form: the area is a sum of trapezoids, and another negative shifts where the range ends."""
     c, p, n = MOST_FALSE_POSITIVES, positives.sum(), negatives.sum()
     share, inside = _included(negatives)
-    k = len(inside)
-    there, before = positives[:k], np.cumsum(positives, axis=0)[:k] - positives[:k]
-    area = float((inside * (before + share * there / 2)).sum())
-    by_positive, by_negative = np.zeros(len(positives)), np.empty(len(negatives))
-    by_positive[:k] = inside.sum() - np.cumsum(inside) + inside * share / 2
+    before = np.cumsum(positives) - positives
+    area = float((inside * (before + share * positives / 2)).sum())
+    by_positive = inside.sum() - np.cumsum(inside) + inside * share / 2
     last = int(np.flatnonzero(inside > 0).max(initial=0))
-    height = before[last] + share[last] * there[last]
-    by_negative[:] = c * height
-    by_negative[:last] += before[:last] + there[:last] / 2 - height
-    by_negative[last] -= share[last] ** 2 * there[last] / 2
+    height = before[last] + share[last] * positives[last]
+    by_negative = np.full(len(negatives), c * height)
+    by_negative[:last] += before[:last] + positives[:last] / 2 - height
+    by_negative[last] -= share[last] ** 2 * positives[last] / 2
     scale = 2 * (c - c * c / 2) * p * n
-    for slopes, weight in ((by_positive, p), (by_negative, n)):
-        slopes -= area / weight
-        slopes /= scale
-    return by_positive, by_negative
+    return (by_positive - area / p) / scale, (by_negative - area / n) / scale
 
 
 @ranking(
@@ -213,49 +153,26 @@ def partial_auc(weights: RankedWeights) -> Array:
     Straight lines join the points of the distinct thresholds, so the last piece may be cut inside a group of ties.
     Undefined where the truth holds one class only.
     """
-    positives, negatives, upto = weights.positives, weights.negatives, weights.wrong
-    allowed = MOST_FALSE_POSITIVES * upto[-1]
-    k = _groups_inside(upto, allowed)
-    inside = np.minimum(upto[:k], allowed)
-    last = (inside < allowed).sum(axis=0)
-    inside[1:] -= inside[:-1].copy()
-    there, heights = positives[:k], weights.hits[:k] - positives[:k] / 2
+    share, inside = _included(weights.negatives)
     # Of the group in which the range ends a share is inside, and of its positives that share is counted.
-    cut, whole = _at(inside, last), _at(negatives, last)
-    beyond = cut * (1 - np.where(whole > 0, ratio(cut, whole), 1)) * _at(there, last) / 2
-    return _standardised(ratio(total(inside, heights) - beyond, weights.hits[-1] * upto[-1]))
+    heights = weights.hits - weights.positives + share * weights.positives / 2
+    return _standardised(ratio(total(inside, heights), weights.hits[-1] * weights.wrong[-1]))
 
 
-@_one_by_one
 def _pr_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form: each precision carries half the recall gained before it and half the recall gained after it."""
-    p, tp = positives.sum(), np.cumsum(positives, axis=0)
-    called, gained, held = tp + np.cumsum(negatives, axis=0), positives, positives + negatives > 0
-    every = held.all()
-    if not every:
-        tp, called, gained = tp[held], called[held], gained[held]
+    held = positives + negatives > 0
+    p, gained, tp = positives.sum(), positives[held], np.cumsum(positives[held])
+    called = tp + np.cumsum(negatives[held])
     precision = tp / called
-    heights = precision.copy()
-    heights[1:] += precision[:-1]
-    heights[0] += precision[0]
-    heights /= 2
+    heights = (precision + np.concatenate([precision[:1], precision[:-1]])) / 2
     value = float((gained * heights).sum() / p)
-    carried = gained / 2
-    carried[:-1] += carried[1:]
+    carried = gained / 2 + np.append(gained[1:], 0) / 2
     carried[0] += gained[0] / 2
-    carried /= called
-    carried /= called
-    later_negative = np.cumsum((carried * tp)[::-1])[::-1]
-    called -= tp
-    carried *= called
-    heights += np.cumsum(carried[::-1])[::-1]
-    heights -= value
-    heights /= p
-    later_negative /= -p
-    if every:
-        return heights, later_negative
+    carried /= called * called
+    won, lost = (np.cumsum((carried * side)[::-1])[::-1] for side in (called - tp, tp))
     by_positive, by_negative = np.zeros(len(positives)), np.zeros(len(positives))
-    by_positive[held], by_negative[held] = heights, later_negative
+    by_positive[held], by_negative[held] = (heights + won - value) / p, lost / -p
     return by_positive, by_negative
 
 
@@ -278,8 +195,7 @@ def pr_auc(weights: RankedWeights) -> Array:
     """
     positives, hits, wrong, precision = weights.positives, weights.hits, weights.wrong, weights.precision
     # A threshold above every drawn example has no precision: the first drawn one's holds from recall 0 on.
-    undrawn = bisect(range(len(hits) - 1), 0, key=lambda group: int((hits[group] + wrong[group] > 0).all()))
-    first = (hits[: undrawn + 1] + wrong[: undrawn + 1] > 0).argmax(axis=0)
+    first = (hits + wrong > 0).argmax(axis=0)
     heights = total(positives, precision) + total(positives[1:], precision[:-1])
     return ratio((heights + _at(positives, first) * _at(precision, first)) / 2, hits[-1])
 
@@ -455,29 +371,13 @@ def eer(weights: RankedWeights) -> Floats:
 def _corners(
     weights: RankedWeights, reached: Callable[[Floats, Floats], Mask]
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Return (found, wrong), (b,) each, at the last corner before something is reached and at the first after it.
-
-    Once reached it stays so: the run of groups is found first, then the group.
-    """
-    size, b = weights.hits.shape
-    every, run = np.arange(b), math.isqrt(size - 1) + 1
-
-    def at(index: Indices) -> tuple[Floats, Floats]:
-        hits, wrong = (
-            sums[index, every].astype(np.float64, copy=False) for sums in (weights.hits, weights.wrong)
-        )
-        return hits, wrong
-
-    def first(indices: Indices) -> Indices:
-        there = reached(*at(indices))
-        there[-1] = True
-        return np.asarray(np.take_along_axis(indices, there.argmax(axis=0)[None, :], axis=0)[0])
-
-    ends = np.minimum(np.arange(run - 1, size + run - 1, run), size - 1)
-    end = first(np.repeat(ends[:, None], b, axis=1))
-    index = first(np.minimum(end // run * run + np.arange(run)[:, None], end))
-    hits, wrong = (np.where(index > 0, sums, 0.0) for sums in at(np.maximum(index - 1, 0)))
-    return (hits, wrong), at(index)
+    """Return (found, wrong), (b,) each, at the last corner before something is reached and at the first after it."""
+    sides = weights.hits, weights.wrong
+    there = reached(*sides)
+    there[-1] = True
+    index = there.argmax(axis=0)
+    hits, wrong = (np.where(index > 0, _at(sums, np.maximum(index - 1, 0)), 0.0) for sums in sides)
+    return (hits, wrong), (_at(weights.hits, index), _at(weights.wrong, index))
 
 
 @_at_corners(
@@ -529,11 +429,8 @@ def _first_hits(weights: RankedWeights) -> tuple[Floats, Floats]:
     """Return the positives among the first ten, nan where there are not ten, and all: in examples of mean weight."""
     cut = FIRST * weights.example
     enough = weights.hits[-1] + weights.wrong[-1] >= cut * (1 - 1e-12)
-    if FIRST not in weights.first:
-        weights.first[FIRST] = np.minimum(_hits(weights, np.full(weights.hits.shape[1], cut)), cut)
-    return np.where(enough, weights.first[FIRST], np.nan) / weights.example, weights.hits[
-        -1
-    ] / weights.example
+    first = np.minimum(_hits(weights, np.full(weights.hits.shape[1], cut)), cut)
+    return np.where(enough, first, np.nan) / weights.example, weights.hits[-1] / weights.example
 
 
 @_at_corners(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache, partial
-from typing import Any, Protocol, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from evalreport.metrics.metric import (
     PROPORTION_INTERVALS,
     TABLE_INTERVALS,
     Affine,
-    Average,
     ClassCounts,
     Computation,
     Contingency,
@@ -38,6 +37,7 @@ from evalreport.metrics.metric import (
 )
 from evalreport.options import Task
 from evalreport.registry import Registry, summary_of, unknown_name
+from evalreport.schema.metrics import Quantity as Quantity
 from evalreport.texts import Message
 
 Decorator = Callable[[Function], Function]
@@ -416,62 +416,6 @@ OF_THE_POSITIVE = frozenset({"precision", "recall", "f1", "f0_5", "f2", "jaccard
 
 JUDGED = "mean_gold"
 """The primary metric where people judged some of the answers, unless one is named."""
-
-
-class QuantityFields(TypedDict):
-    """The fields by which every record says what it is a value of."""
-
-    metric: str
-    average: Average | None
-    label: str | None
-
-
-class OfQuantity(Protocol):
-    """A record of a value, which says what it is a value of."""
-
-    @property
-    def metric(self) -> str:
-        """The metric's name."""
-
-    @property
-    def average(self) -> str | None:
-        """How it is averaged over classes."""
-
-    @property
-    def label(self) -> str | None:
-        """The class that it is about."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A metric, and for several classes its average or the class it is about."""
-
-    metric: str
-    average: Average | None = None
-    label: str | None = None
-
-    @classmethod
-    def of(cls, record: OfQuantity) -> Quantity:
-        """Return what a record is about."""
-        return cls(record.metric, record.average, record.label)  # type: ignore[arg-type]
-
-    @property
-    def fields(self) -> QuantityFields:
-        """What a record of it says."""
-        return {"metric": self.metric, "average": self.average, "label": self.label}
-
-    @property
-    def spelled(self) -> str:
-        """The command line's spelling: ``f1``, ``f1_macro``, ``recall[class=3]``.
-
-        Examples
-        --------
-        >>> Quantity("f1", average="macro").spelled, Quantity("recall", label="3").spelled
-        ('f1_macro', 'recall[class=3]')
-        """
-        if self.label is not None:
-            return f"{self.metric}[class={self.label}]"
-        return f"{self.metric}_{self.average}" if self.average else self.metric
 
 
 def slopes_of_ranks() -> dict[str, Function]:

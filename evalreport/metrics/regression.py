@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.engine.distributions import Array, Columns, ratio
-from evalreport.engine.ranks import Sorted, absolute_deviations, ascending, weighted_median
+from evalreport.engine.ranks import Sorted, ascending, weighted_median
 from evalreport.metrics.evidence import Median
 from evalreport.metrics.metric import SMOOTH_INTERVALS
 from evalreport.metrics.probabilities import INFINITE, SQUARES, VALUES, r2, squared_errors_and_truth
@@ -80,17 +80,16 @@ def rrse(sums: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Deviations:
-    """Absolute errors (n,), and the true values about their mean, (n,) and sorted."""
+    """Absolute errors (n,), and the true values about their mean (n,)."""
 
     errors: Floats
     truth: Floats
-    ordered: Sorted
 
 
 def _deviations(view: ModelView) -> Deviations:
     assert view.true is not None
     truth = view.true - view.true.mean()
-    return Deviations(np.abs(view.errors), truth, ascending(truth))
+    return Deviations(np.abs(view.errors), truth)
 
 
 def _spread(state: Deviations, weights: Floats) -> tuple[Floats, Floats]:
@@ -98,7 +97,7 @@ def _spread(state: Deviations, weights: Floats) -> tuple[Floats, Floats]:
     totals = weights.sum(axis=1)
     # A draw of whole clusters may leave a small part (a replicate's out-of-bag rows) without a row.
     means = (weights @ state.truth) / np.where(totals > 0, totals, 1)
-    spread = absolute_deviations(state.ordered, weights, means)
+    spread = (weights * np.abs(state.truth - means[:, None])).sum(axis=1)
     # A spread of rounding is 0.
     return means, np.where(spread > NEARLY_ALL * (spread + totals * np.abs(means)), spread, 0)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from evalreport.engine.distributions import Columns, sparse_rows
+from evalreport.engine.distributions import Columns
 from evalreport.engine.draws import GROUPS, bootstrap_groups, stream
 from evalreport.engine.parallel import mapped
 from evalreport.engine.ranks import Ranked
@@ -244,7 +244,7 @@ class UnitColumns:
 
 def unit_columns(columns: Columns, units: Sampling, layout: Layout) -> sparse.csr_array:
     """Return what one draw of each unit adds to the sums of a quantity, (units, parts p): its rows' p columns."""
-    table = sparse_rows(np.column_stack(columns)) if isinstance(columns, tuple) else sparse.csr_array(columns)
+    table = sparse.csr_array(np.column_stack(columns) if isinstance(columns, tuple) else columns)
     single = units.plain and layout.pooled.count == 1
     return table if single else units.gather(_spread(table, layout.pooled))
 

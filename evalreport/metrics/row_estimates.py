@@ -250,9 +250,9 @@ def _of_rows(
         score, y = computation.scored(states[0])
         rate = computation.rate_of(len(y))
         evidence = evidence if rate is None else Scores(score, y, rate)
-    if computation.proportion is not None and data.units.plain and len(states) == 1:
-        successes, trials = computation.proportion(states[0], data.units.base[None, :])
-        evidence = Proportion(float(successes), float(trials), rarest=rare)
+    if computation.proportion is not None and len(states) == 1:
+        successes, trials = map(float, computation.proportion(states[0], data.units.base[None, :]))
+        evidence = Proportion(successes, trials, rarest=rare) if data.units.plain else Rows(rare, trials)
     one_by_one = (
         data.units.plain and data.units.strata is None and {"one_task", "any_order"} <= data.units.meets
     )

@@ -27,15 +27,12 @@ class TableFunctions:
     ----------
     margins
         (..., 3, K): right, true and predicted of each class.
-    exact
-        Whether derivatives are the same to the last digit on every processor, which takes longer.
     collapsed
         Whether there are two classes, the one that a quantity is about and all others.
     """
 
     margins: Floats
     predictions: Predictions
-    exact: bool = True
     collapsed: bool = False
     _values: dict[str, Floats] = field(default_factory=dict)
     _slopes: dict[tuple[str, bool], Floats] = field(default_factory=dict)

@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from evalreport.engine.counts import Counts
-from evalreport.engine.distributions import in_parts
 from evalreport.engine.draws import blocks, stream
 from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
 from evalreport.metrics.replicates import MOST_DRAWN
@@ -93,57 +92,30 @@ class ThresholdCounts:
     def values(self, function: Callable[[Counts], Floats]) -> Floats:
         """Evaluate a function of TP, FP, FN and TN at each threshold, (g + 1,)."""
         p, n = self.found[-1], self.wrong[-1]
-        return in_parts(lambda tp, fp: function(Counts(tp, fp, p - tp, n - fp)), self.found, self.wrong)
+        return function(Counts(self.found, self.wrong, p - self.found, n - self.wrong))
 
 
 def hull_corners(found: Floats, wrong: Floats) -> Indices:
-    """Return the indices of the upper hull's corners, from none to all.
+    """Return the indices of the upper hull's corners, from none to all: the blocks of the isotonic regression.
 
     Parameters
     ----------
     found, wrong
         (g + 1,) running weights from 0; both rise.
+
+    References
+    ----------
+    Fawcett and Niculescu-Mizil (2007), Mach Learn 68:97.
     """
-    held = np.flatnonzero((found[1:] > found[:-1]) | (wrong[1:] > wrong[:-1]))
-    corners = np.concatenate([[0], held + 1])
-    # Points below the line between their neighbours are no corners; all of them go at once, as long as many do.
-    before = 2 * len(corners)
-    while len(corners) < 7 / 8 * before:
-        before = len(corners)
-        corners = corners[_kept(_turns(found[corners], wrong[corners]) < 0)]
-    corners = _one_by_one(corners, found, wrong)
-    x, y = wrong[corners], found[corners]
-    straight = np.abs(_turns(y, x)) <= 1e-12 * max(x[-1], 1e-300) * max(y[-1], 1e-300)
-    return corners[_kept(~straight)]
+    from scipy.optimize import isotonic_regression
 
-
-def _turns(y: Floats, x: Floats) -> Floats:
-    """Return at each inner point how the line turns: below 0 to the right."""
-
-    def of_part(*points: Floats) -> Floats:
-        x0, x1, x2, y0, y1, y2 = points
-        return np.asarray((x1 - x0) * (y2 - y1) - (y1 - y0) * (x2 - x1))
-
-    return in_parts(of_part, *(values[k : len(values) - 2 + k] for values in (x, y) for k in range(3)))
-
-
-def _kept(inner: Mask) -> Mask:
-    """Return which points are kept: both ends, and these inner ones."""
-    return np.concatenate([[True], inner, [True]])
-
-
-def _one_by_one(corners: Indices, found: Floats, wrong: Floats) -> Indices:
-    """Go along the points and drop those before a turn to the left (Andrew 1979, Inf Process Lett 9:216)."""
-    x, y = wrong[corners].tolist(), found[corners].tolist()
-    kept: list[int] = []
-    for i in range(len(x)):
-        while len(kept) > 1:
-            a, b = kept[-2:]
-            if (x[b] - x[a]) * (y[i] - y[b]) - (y[b] - y[a]) * (x[i] - x[b]) < 0:
-                break
-            kept.pop()
-        kept.append(i)
-    return corners[kept]
+    weights = np.diff(found) + np.diff(wrong)
+    held = np.flatnonzero(weights > 0)
+    fit = isotonic_regression(np.diff(found)[held] / weights[held], weights=weights[held], increasing=False)
+    # Neighbouring blocks of one slope are one piece of the hull.
+    slopes = fit.x[fit.blocks[:-1]]
+    last = np.append(slopes[:-1] - slopes[1:] > 1e-12, True)
+    return np.concatenate([[0], held[fit.blocks[1:][last] - 1] + 1])
 
 
 def counts_at(found: Floats, wrong: Floats) -> Counts:

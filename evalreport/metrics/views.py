@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from evalreport.engine.distributions import Array, in_parts
+from evalreport.engine.distributions import Array
 from evalreport.engine.ranks import Order, descending_order
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.spelling import complement
@@ -36,21 +36,12 @@ class ModelView:
 
     def of(self, rows: Indices) -> ModelView:
         """Return the view of some rows."""
-        given = (self.true, self.y_pred, self.proba, self.outcome, self.score)
-        true, y_pred, proba, outcome, score = (None if v is None else v[rows] for v in given)
-        passes = None if self.passes is None else (self.passes[0][rows], self.passes[1][rows])
-        numbers = {name: values[rows] for name, values in self.numbers.items()}
-        return ModelView(
-            true,
-            y_pred,
-            proba,
-            outcome,
-            self.positive_code,
-            score,
-            passes,
-            self.mean_weight,
-            numbers,
-            self.n_classes,
+        outputs = {name: getattr(self, name) for name in ("true", "y_pred", "proba", "outcome", "score")}
+        return replace(
+            self,
+            **{name: values[rows] for name, values in outputs.items() if values is not None},
+            passes=None if self.passes is None else (self.passes[0][rows], self.passes[1][rows]),
+            numbers={name: values[rows] for name, values in self.numbers.items()},
         )
 
     @cached_property
@@ -60,19 +51,10 @@ class ModelView:
         So the area does not depend on which class is positive, nor on which of both probabilities was given.
         """
         assert self.score is not None
-        positive = np.asarray(self.true == self.positive_code)
-        order, other = descending_order(self.score, positive), self._complement
-        if other is None or len(order.starts) == len(order.rows):
-            return order
-        sorted_other = other[order.rows]
-        same_score = np.ones(len(other) - 1, dtype=bool)
-        same_score[order.starts[1:] - 1] = False
-        apart = same_score & (sorted_other[1:] != sorted_other[:-1])
-        if not apart.any():
-            return order
-        rows = np.lexsort((other, -self.score))
-        changes = (self.score[rows][1:] != self.score[rows][:-1]) | (other[rows][1:] != other[rows][:-1])
-        return Order(self.score, rows, np.flatnonzero(np.concatenate([[True], changes])), positive)
+        other = self._complement
+        ranked = self.score if other is None else -other
+        order = descending_order(ranked, np.asarray(self.true == self.positive_code))
+        return replace(order, score=self.score)
 
     @property
     def _complement(self) -> Floats | None:
@@ -98,11 +80,7 @@ class ModelView:
         """Probability given to the true class, (n,)."""
         assert self.proba is not None
         assert self.true is not None
-
-        def of_part(true: Indices, proba: Floats) -> Floats:
-            return np.asarray(np.take_along_axis(proba, true[:, None].astype(np.intp), axis=1)[:, 0])
-
-        return in_parts(of_part, self.true, self.proba)
+        return np.asarray(np.take_along_axis(self.proba, self.true[:, None].astype(np.intp), axis=1)[:, 0])
 
     @property
     def errors(self) -> Floats:

@@ -88,9 +88,25 @@ __all__ = [
 def __getattr__(name: str) -> Callable[..., Axes]:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from evalreport.plots.charts import CHARTS  # on first use, because charts import numpy
+    # On first use, because charts import numpy.
+    from evalreport.plots import calibration, curves, estimates, pairs, pictures, scores, style, thresholds
+    from evalreport.questions.costs import charts as of_costs
+    from evalreport.questions.coverage import charts as of_coverage
 
-    return CHARTS[name]
+    modules = (
+        calibration,
+        curves,
+        estimates,
+        pairs,
+        pictures,
+        scores,
+        style,
+        thresholds,
+        of_costs,
+        of_coverage,
+    )
+    chart: Callable[..., Axes] = next(getattr(m, name) for m in modules if hasattr(m, name))
+    return chart
 
 
 def __dir__() -> list[str]:

@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalreport.plots.curves import curve_of, limits_of, name_of, own_id
-from evalreport.plots.parameters import Names
-from evalreport.plots.style import DASHED, GREY, GRID, INK, MUTED, NEW_AXES, PAPER, SOLID, chart, mark_of
+from evalreport.plots.style import (
+    DASHED,
+    GREY,
+    GRID,
+    INK,
+    MUTED,
+    NEW_AXES,
+    PAPER,
+    SOLID,
+    Names,
+    chart,
+    mark_of,
+)
 from evalreport.questions.calibration.records import CalibrationRecord
 from evalreport.questions.thresholds.records import CurveRecord, DecisionCurveRecord
 from evalreport.schema.lookups import place_of_model
@@ -242,12 +253,7 @@ def _label_ends(ax: Axes, ends: Sequence[tuple[float, int | None, str]]) -> None
 
 @chart
 def net_benefit(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    names: Names = None,
-    banded: Sequence[str] = (),
-    titled: bool = True,
+    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, banded: Sequence[str] = ()
 ) -> None:
     """Draw the net benefit over the declared thresholds, with treat all and treat none.
 
@@ -255,8 +261,6 @@ def net_benefit(
     ----------
     banded
         The models with a band and a name; the others are thin lines.
-    titled
-        Whether the axes have a title.
     """
     if not results.decision_curves:
         return
@@ -282,22 +286,16 @@ def net_benefit(
         none=say("decision_curve.treat_none"),
     )
     odds_axis(ax, thresholds)
-    if titled:
-        ax.set_title(say("decision_curve.net_benefit"), fontsize=9, loc="left")
 
 
 @chart
-def net_benefit_difference(
-    results: Results, pair: tuple[str, str], ax: Axes = NEW_AXES, *, names: Names = None, titled: bool = True
-) -> None:
+def net_benefit_difference(results: Results, pair: tuple[str, str], ax: Axes = NEW_AXES) -> None:
     """Draw the difference of two models' net benefits with pointwise limits: a full dot where they leave 0 out.
 
     Parameters
     ----------
     pair
         The two models; the first minus the second is drawn.
-    titled
-        Whether the axes have a title.
     """
     (a, b), sign = pair, 1.0
     points = [r for r in results.decision_curve_differences if (r.a, r.b) == (a, b)]
@@ -317,19 +315,11 @@ def net_benefit_difference(
         full = record.low is not None and (low > 0 or high < 0)
         ax.plot([at], [value], marker="o", markersize=4, color=INK, markerfacecolor=INK if full else PAPER)
     odds_axis(ax, x)
-    if titled:
-        ax.set_title(say("decision_curve.difference", a=name_of(names, a), b=name_of(names, b)), fontsize=9, loc="left",
-                     parse_math=False)  # fmt: skip
 
 
 @chart
 def interventions_avoided(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    names: Names = None,
-    banded: Sequence[str] = (),
-    titled: bool = True,
+    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, banded: Sequence[str] = ()
 ) -> None:
     """Draw the interventions avoided for each 100 examples, compared with treating all."""
     if not results.decision_curves:
@@ -348,5 +338,3 @@ def interventions_avoided(
 
     _lines(ax, results, names, banded, hundredfold)
     odds_axis(ax, [p.threshold for p in _of(results, results.decision_curves[0].model)])
-    if titled:
-        ax.set_title(say("decision_curve.avoided"), fontsize=9, loc="left")

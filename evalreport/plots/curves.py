@@ -11,8 +11,7 @@ import numpy as np
 
 from evalreport.headline import all_inverted
 from evalreport.numbers import digits_apart, to_digits
-from evalreport.plots.parameters import Ids, Names
-from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, Ids, Names, chart, mark_of
 from evalreport.questions.thresholds.records import CurveRecord
 from evalreport.schema.lookups import is_metric, outcomes_of, ranked, shown_behind, true_counts, values_of
 from evalreport.schema.metrics import ROC_AREAS
@@ -93,7 +92,6 @@ def roc(
     *,
     label: str | None = None,
     names: Names = None,
-    legend: bool = True,
     highlight: Ids = None,
     annotated: str | None = None,
     upto: float = 1.0,
@@ -138,8 +136,7 @@ def roc(
     if upto < 1:
         ax.set_xlim(-0.01 * upto, upto)
         ax.set_xticks([upto * i / 4 for i in range(5)], [f"{upto * i / 4:g}" for i in range(5)])
-    if legend:
-        label_lines(ax, models)
+    label_lines(ax, models)
 
 
 @chart
@@ -149,7 +146,6 @@ def precision_recall(
     *,
     label: str | None = None,
     names: Names = None,
-    legend: bool = True,
     highlight: Ids = None,
 ) -> None:
     """Draw precision against recall of every model, with the share of positives as the dashed line.
@@ -166,8 +162,7 @@ def precision_recall(
         if rates is not None and rates[2] is not None:
             _draw_point(ax, rates[0], rates[2], model)
     _unit_square(ax, say("chart.recall"), say("chart.precision"))
-    if legend:
-        label_lines(ax, models, in_order=True)
+    label_lines(ax, models, in_order=True)
 
 
 def _from_first_found(curve: CurveRecord | None) -> CurveRecord | None:

@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING
 
 from evalreport.plots.curves import name_of, write_title
 from evalreport.plots.pairs import draw_value, lay_rows, name_parts, write_beside
-from evalreport.plots.parameters import Names
-from evalreport.plots.style import BIAS, FAINT, INK, MUTED, NEW_AXES, NOISE, PAPER, VARIANCE, chart, mark_of
+from evalreport.plots.style import (
+    BIAS,
+    FAINT,
+    INK,
+    MUTED,
+    NEW_AXES,
+    NOISE,
+    PAPER,
+    VARIANCE,
+    Names,
+    chart,
+    mark_of,
+)
 from evalreport.questions.algorithms.records import (
     DecompositionRecord,
     LearningFitRecord,
@@ -38,7 +49,7 @@ class EstimatorRow:
 
 
 @chart
-def estimates(
+def error_estimates(
     source: Results | Sequence[EstimatorRow],
     ax: Axes = NEW_AXES,
     *,
@@ -134,7 +145,7 @@ class LearningCurve:
 
 
 @chart
-def learning(
+def learning_curves(
     source: Results | Sequence[LearningCurve],
     ax: Axes = NEW_AXES,
     *,

@@ -13,8 +13,19 @@ import numpy as np
 
 from evalreport.numbers import decimals_of, interval, number
 from evalreport.plots.curves import label_lines, name_of, own_id, shown_models, write_title
-from evalreport.plots.parameters import Ids, Names
-from evalreport.plots.style import DASHED, FAINT, GREY, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.plots.style import (
+    DASHED,
+    FAINT,
+    GREY,
+    INK,
+    MUTED,
+    NEW_AXES,
+    PAPER,
+    Ids,
+    Names,
+    chart,
+    mark_of,
+)
 from evalreport.questions.slices.records import is_special
 from evalreport.registry import words
 from evalreport.schema.lookups import (
@@ -225,21 +236,11 @@ class Strip:
 
 
 @chart
-def strip(
-    source: Results | Sequence[Strip], ax: Axes = NEW_AXES, *, axis_label: str = "", names: Names = None
+def fold_differences(
+    results: Results, ax: Axes = NEW_AXES, *, axis_label: str = "", names: Names = None
 ) -> None:
-    """Draw the differences on single fits from top to bottom.
-
-    Parameters
-    ----------
-    source
-        Results, of which the differences on the primary metric are drawn; or rows, in the units of ``axis_label``.
-    """
-    if isinstance(source, Results):
-        rows: Sequence[Strip] = strips(source, names)
-        axis_label = axis_label or say("chart.difference", metric=primary_words(source))
-    else:
-        rows = source
+    """Draw the differences on the primary metric on single fits, from top to bottom."""
+    rows = strips(results, names)
     ax.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=DASHED, zorder=1)
     for place, row in enumerate(rows):
         mark, n = mark_of(row.index), len(row.differences)
@@ -252,6 +253,7 @@ def strip(
         parts += ax.plot([mean, mean], [place - 0.34, place + 0.34], color=INK, linewidth=1.6, zorder=4)
         parts.append(write_beside(ax, place, row.label))
         name_parts(parts, f"{row.key}--strip-{place}")
+    axis_label = axis_label or say("chart.difference", metric=primary_words(results))
     lay_rows(ax, len(rows), axis_label, margin=0.05)
 
 

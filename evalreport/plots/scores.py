@@ -8,8 +8,7 @@ import numpy as np
 
 from evalreport.plots.calibration import odds_axis
 from evalreport.plots.curves import curve_of, draw_curve, label_lines, name_of, own_id, shown_models
-from evalreport.plots.parameters import Ids, Names
-from evalreport.plots.style import DASHED, GREY, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.plots.style import DASHED, GREY, INK, MUTED, NEW_AXES, PAPER, Ids, Names, chart, mark_of
 from evalreport.questions.thresholds.records import MurphyDifferenceRecord
 from evalreport.schema.results import Results
 from evalreport.texts import say
@@ -30,9 +29,7 @@ def murphy_difference_of(results: Results, pair: tuple[str, str]) -> MurphyDiffe
 
 
 @chart
-def murphy(
-    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
-) -> None:
+def murphy(results: Results, ax: Axes = NEW_AXES, *, names: Names = None, highlight: Ids = None) -> None:
     """Draw the mean elementary score of every model at each threshold; the lowest curve decides best there.
 
     Twice the area below a curve is the Brier score. The axis ends where hardly any probability lies above.
@@ -55,8 +52,7 @@ def murphy(
     ax.set_ylim(0.0, 1.06 * (top or 1.0))
     ax.locator_params(axis="y", nbins=MOST_TICKS)
     ax.set_ylabel(say("murphy.score"))
-    if legend:
-        label_lines(ax, models, in_order=True)
+    label_lines(ax, models, in_order=True)
 
 
 def _end(results: Results) -> float:
@@ -99,7 +95,7 @@ def murphy_difference(
 
 @chart
 def miscalibration_discrimination(
-    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
+    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, highlight: Ids = None
 ) -> None:
     """Draw what each model gains by ranking and loses to miscalibration, in percent of the uncertainty.
 
@@ -128,8 +124,7 @@ def miscalibration_discrimination(
     ax.grid(visible=False)
     ax.set_xlabel(say("calibration.plane_lost"))
     ax.set_ylabel(say("calibration.plane_gained"))
-    if legend:
-        label_lines(ax, models, in_order=True)
+    label_lines(ax, models, in_order=True)
 
 
 def _draw_equal_skills(ax: Axes) -> None:

@@ -12,7 +12,7 @@ import math
 import re
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,6 +41,10 @@ class Mark:
     symbol: str
 
 
+Names = Mapping[str, str] | None
+"""Names to write, by the models' own; None: their own."""
+Ids = Collection[str] | None
+"""Models, by their ids, that are drawn in colour; None: those that the chart chooses."""
 SOLID = (0.0, ())
 DASHED = (0.0, (3.0, 2.0))
 

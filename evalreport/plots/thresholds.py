@@ -21,8 +21,19 @@ from evalreport.plots.curves import (
     shown_models,
     write_title,
 )
-from evalreport.plots.parameters import Ids, Names
-from evalreport.plots.style import BEHIND, DASHED, GRID, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.plots.style import (
+    BEHIND,
+    DASHED,
+    GRID,
+    INK,
+    MUTED,
+    NEW_AXES,
+    PAPER,
+    Ids,
+    Names,
+    chart,
+    mark_of,
+)
 from evalreport.questions.thresholds.records import EQUAL_ERRORS
 from evalreport.registry import words
 from evalreport.schema.lookups import place_of_model
@@ -41,9 +52,7 @@ MOST_RELIABLE = 2
 
 
 @chart
-def reliability(
-    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
-) -> None:
+def reliability(results: Results, ax: Axes = NEW_AXES, *, names: Names = None, highlight: Ids = None) -> None:
     """Draw the observed frequency against the mean predicted probability in bins, with the counts of the first below.
 
     Parameters
@@ -71,11 +80,10 @@ def reliability(
         mark_fifths(axis)
     ax.set_xlabel(say("chart.forecast"))
     ax.set_ylabel(say("chart.came_true"), y=0.6)
-    if legend:
-        label_lines(ax, models)
-        if models:
-            ax.text(1.055, 0.09, say("chart.counts_of", model=models[0].name), color=MUTED, fontsize=7.5,
-                    va="center", clip_on=False, parse_math=False, transform=ax.transAxes)  # fmt: skip
+    label_lines(ax, models)
+    if models:
+        ax.text(1.055, 0.09, say("chart.counts_of", model=models[0].name), color=MUTED, fontsize=7.5,
+                va="center", clip_on=False, parse_math=False, transform=ax.transAxes)  # fmt: skip
 
 
 def reliable(results: Results, names: Names = None, highlight: Ids = None) -> list[ShownModel]:
@@ -106,7 +114,6 @@ def _draw_curves(
     *,
     labels: tuple[str, str],
     y_limits: tuple[float, float | None] | None = None,
-    legend: bool,
 ) -> None:
     """Draw one kind of curve of every model; a sweep only of those that give probabilities, as steps.
 
@@ -120,17 +127,16 @@ def _draw_curves(
     axes.set(xlim=(-0.01, 1.01), xlabel=labels[0], ylabel=labels[1])
     if y_limits is not None:
         axes.set_ylim(*y_limits)
-    if legend:
-        label_lines(axes, models)
+    label_lines(axes, models)
 
 
 @chart
 def accuracy_rejection(
-    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
+    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, highlight: Ids = None
 ) -> None:
     """Draw the accuracy on the answers that are kept when the least certain are rejected first."""
     labels = say("chart.rejected"), say("chart.accuracy_of_rest")
-    _draw_curves(ax, results, "accuracy_rejection", (names, highlight), labels=labels, legend=legend)
+    _draw_curves(ax, results, "accuracy_rejection", (names, highlight), labels=labels)
 
 
 SKEWED = 0.05
@@ -138,9 +144,7 @@ SKEWED = 0.05
 
 
 @chart
-def error_rates(
-    results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None, legend: bool = True
-) -> None:
+def error_rates(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
     """Draw one model's false acceptance and false rejection rates against the threshold, equal errors marked."""
     index = place_of_model(results, model)
     own = (p for p in results.operating_points if p.model == model)
@@ -167,7 +171,7 @@ def error_rates(
     if logarithmic and rates[0] is not None:
         _decades(ax, _positive(rates[0].x))
     write_title(ax, name, model)
-    if legend and ax.get_lines():
+    if ax.get_lines():
         ax.legend(loc="best", handlelength=2.8)
 
 
@@ -212,14 +216,8 @@ def _draw_equal_errors(axes: Axes, at: float, value: float, index: int) -> None:
 
 
 @chart
-def sweep(
-    results: Results,
-    ax: Axes = NEW_AXES,
-    *,
-    metric: str = "f1",
-    names: Names = None,
-    legend: bool = True,
-    highlight: Ids = None,
+def threshold_sweep(
+    results: Results, ax: Axes = NEW_AXES, *, metric: str = "f1", names: Names = None, highlight: Ids = None
 ) -> None:
     """Draw a metric of every model that gives probabilities against the threshold.
 
@@ -229,13 +227,11 @@ def sweep(
         One that is swept: accuracy, balanced_accuracy, f1 or mcc.
     """
     labels = say("chart.threshold"), words(metric)
-    _draw_curves(ax, results, f"sweep_{metric}", (names, highlight), labels=labels, legend=legend)
+    _draw_curves(ax, results, f"sweep_{metric}", (names, highlight), labels=labels)
 
 
 @chart
-def gain(
-    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
-) -> None:
+def gain(results: Results, ax: Axes = NEW_AXES, *, names: Names = None, highlight: Ids = None) -> None:
     """Draw the share of the positives found against the share of the examples looked at.
 
     The dashed lines are looking at random and the best that any model could do.
@@ -245,17 +241,15 @@ def gain(
     if prevalence:
         ax.plot([0, prevalence, 1], [0, 1, 1], color=MUTED, linewidth=0.8, linestyle=DASHED)
     labels, limits = (say("chart.called"), say("chart.positives_found")), (-0.01, 1.03)
-    _draw_curves(ax, results, "gain", (names, highlight), labels=labels, y_limits=limits, legend=legend)
+    _draw_curves(ax, results, "gain", (names, highlight), labels=labels, y_limits=limits)
 
 
 @chart
-def lift(
-    results: Results, ax: Axes = NEW_AXES, *, names: Names = None, legend: bool = True, highlight: Ids = None
-) -> None:
+def lift(results: Results, ax: Axes = NEW_AXES, *, names: Names = None, highlight: Ids = None) -> None:
     """Draw how many times as frequent positives are among the highest scores as among all examples."""
     ax.axhline(1.0, color=MUTED, linewidth=0.8, linestyle=DASHED)
     labels = say("chart.called"), say("chart.lift")
-    _draw_curves(ax, results, "lift", (names, highlight), labels=labels, y_limits=(0, None), legend=legend)
+    _draw_curves(ax, results, "lift", (names, highlight), labels=labels, y_limits=(0, None))
 
 
 @chart

@@ -14,12 +14,6 @@ from evalreport.predictions.subsets import test_rows
 from evalreport.predictions.table import Predictions
 from evalreport.texts import Message, parts
 
-ANALYSED_DESIGNS = frozenset(
-    {"test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"}
-)
-"""The designs that ``run`` analyses in this version."""
-
-
 Answer = Message | tuple[Message, Message]
 """What the data say: a reason why it is possible, or (a reason why not, what would make it possible)."""
 
@@ -46,8 +40,6 @@ def why_not_analysed(predictions: Predictions) -> Message | None:
     """
     if predictions.tasks is not None and predictions.design != "test-set":
         return Message("survey.suite_of_fits", design=predictions.design)
-    if predictions.design not in ANALYSED_DESIGNS:
-        return Message("survey.design", design=predictions.design)
     one_fit = predictions.design == "test-set" and not predictions.apart and "attempt" not in predictions.keys
     if one_fit and series_of(predictions) is None and test_rows(predictions).n > len(predictions.ids):
         return Message("survey.more_than_once")

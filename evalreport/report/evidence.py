@@ -89,7 +89,7 @@ def describe_evidence(view: View, signed: Sequence[str], *, data: bytes, names: 
     checklists = checklists_of(results, names, signed=bool(signed))
     states = [item.state for _, items in checklists for item in items]
     counts = {state: states.count(state) for state in ("answered", "in_part", "cannot")}
-    steps, used = _steps(results.flow), _used(results)
+    steps, used = _steps(results.flow), next((r.n for r in results.flow if r.step == "used"), results.n)
     read = next((r.n for r in results.flow if r.step == "read" and r.model is None), used)
     headline = "" if results.headline is None else str(results.headline.text)
     return Evidence(
@@ -112,10 +112,6 @@ def describe_evidence(view: View, signed: Sequence[str], *, data: bytes, names: 
 def _short(digest: str) -> str:
     """Return the first digits of a digest in groups of four."""
     return " ".join(digest[k : k + 4] for k in range(0, DIGITS, 4))
-
-
-def _used(results: Results) -> int:
-    return next((r.n for r in results.flow if r.step == "used"), results.n)
 
 
 def _steps(flow: Sequence[FlowRecord]) -> tuple[Step, ...]:

@@ -9,7 +9,7 @@ from evalreport.numbers import count, percent
 from evalreport.report.lines import difference_heading, lines_of
 from evalreport.report.naming import label_of, listed
 from evalreport.report.sections import leaderboard, methods
-from evalreport.report.view import View, metric_record
+from evalreport.report.view import View
 from evalreport.schema.lookups import true_counts
 from evalreport.texts import in_words, say
 from evalreport.texts.labels import in_sentence, sentence_start
@@ -81,7 +81,7 @@ def _intervals(view: View) -> list[str]:
     shown = leaderboard.key_metrics(view)
     by_method: dict[str, list[str]] = {}
     for key in shown:
-        records = (metric_record(view, model.id, key) for model in view.models)
+        records = (view.record(model.id, key) for model in view.models)
         record = next((r for r in records if r is not None and r.intervals), None)
         if record is not None:
             words = view.primary_words if key == view.primary else in_sentence(view.label(key))

@@ -11,7 +11,7 @@ from evalreport.questions.attempts import section as questions
 from evalreport.questions.costs import section as costs
 from evalreport.questions.slices import section as slices
 from evalreport.report.sections import leaderboard, tasks
-from evalreport.report.view import View, comparison_between, difference_digits, interval_of
+from evalreport.report.view import View
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.texts import say
 
@@ -32,7 +32,7 @@ class Line:
 def lines_of(view: View, board: leaderboard.Leaderboard) -> list[Line]:
     """Write each row of the leaderboard as texts: value and difference with their intervals."""
     reference = board.reference
-    digits = difference_digits(view, view.primary)
+    digits = view.digits_of_difference(view.primary)
     lines, groups = [], _lettered([row.letters for row in board.rows])
     for row, letters in zip(board.rows, groups, strict=True):
         difference = p = ""
@@ -43,7 +43,7 @@ def lines_of(view: View, board: leaderboard.Leaderboard) -> list[Line]:
             record = ahead(view, row.model.id, reference.id)
         if record is not None:
             size = numbers.number(record.difference, digits, signed=True)
-            difference = f"{size} {interval_of(view, record, digits)}".strip()
+            difference = f"{size} {view.interval(record, digits)}".strip()
             p = numbers.p_value(record.p_adjusted if record.p_adjusted is not None else record.p_value)
         lines.append(
             Line(
@@ -77,7 +77,7 @@ def _lettered(letters: Sequence[str]) -> list[str]:
 def ahead(view: View, a: str, b: str) -> ComparisonRecord | None:
     """Return the comparison in which a positive difference says that a is better: a - b, of a loss b - a."""
     first, second = (a, b) if view.greater_is_better else (b, a)
-    return comparison_between(view, view.primary, first, second)
+    return view.comparison(view.primary, first, second)
 
 
 def below_the_board(view: View) -> tuple[dict[str, str], tuple[str, ...]]:

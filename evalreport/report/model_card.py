@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from evalreport.numbers import count
 from evalreport.report.markdown import escaped
-from evalreport.report.naming import MetricKey, metric_label
+from evalreport.report.naming import metric_label
 from evalreport.report.sections import decision, methods
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.table import value_cell
 from evalreport.report.tables import plain_number
-from evalreport.report.view import View, metric_digits, metric_record
+from evalreport.report.view import View
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import say
 from evalreport.texts.visible import visible
 
@@ -47,23 +48,23 @@ def _text(text: str) -> str:
     return str(escaped(text.strip()))
 
 
-def _keys(view: View) -> tuple[MetricKey, ...]:
+def _keys(view: View) -> tuple[Quantity, ...]:
     """Return the metrics of the main table, the primary one first, of which some model has a value."""
     return tuple(
         key
         for key in key_metrics(view)
-        if any((r := metric_record(view, m.id, key)) and r.value is not None for m in view.models)
+        if any((r := view.record(m.id, key)) and r.value is not None for m in view.models)
     )
 
 
-def _index(view: View, keys: tuple[MetricKey, ...]) -> Iterator[str]:
+def _index(view: View, keys: tuple[Quantity, ...]) -> Iterator[str]:
     task = TASKS.get(view.results.task, "other")
     for model in view.models:
         yield f"- name: {_quoted(model.full)}"
         yield "  results:"
         yield f"  - task:\n      type: {task}"
         yield f"    dataset:\n      name: {_quoted(NEEDED)}\n      type: {_quoted(NEEDED)}"
-        records = [(key, record) for key in keys if (record := metric_record(view, model.id, key))]
+        records = [(key, record) for key in keys if (record := view.record(model.id, key))]
         values = [(key, record.value) for key, record in records if record.value is not None]
         yield "    metrics:" if values else "    metrics: []"
         for key, value in values:
@@ -74,7 +75,7 @@ def _index(view: View, keys: tuple[MetricKey, ...]) -> Iterator[str]:
                 yield f"      args:\n        average: {key.average}"
 
 
-def _table(view: View, keys: tuple[MetricKey, ...]) -> list[str]:
+def _table(view: View, keys: tuple[Quantity, ...]) -> list[str]:
     heads = [say("table.model"), *map(metric_label, keys)]
     rows = [[model.full, *(_value(view, model.id, key) for key in keys)] for model in view.models]
     marks = [":--", *["--:"] * len(keys)]
@@ -84,8 +85,8 @@ def _table(view: View, keys: tuple[MetricKey, ...]) -> list[str]:
     ]
 
 
-def _value(view: View, model: str, key: MetricKey) -> str:
-    record = value_cell(metric_record(view, model, key), metric_digits(view, key))
+def _value(view: View, model: str, key: Quantity) -> str:
+    record = value_cell(view.record(model, key), view.digits(key))
     return f"{record.value} {record.beside}".strip()
 
 

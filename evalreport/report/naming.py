@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from evalreport.numbers import count, level, percent
 from evalreport.schema.lookups import tested_pairs
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import named, say, spoken
 from evalreport.texts.visible import visible
 
@@ -19,36 +19,20 @@ Kind = Literal["metric", "interval", "test"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-@dataclass(frozen=True, slots=True)
-class MetricKey:
-    """Which number: the metric, how it is averaged over classes, or whose class's own value it is."""
-
-    metric: str
-    average: str | None = None
-    label: str | None = None
-
-
 def registry(kind: Kind) -> Mapping[str, Any]:
     """Return the registered metrics, intervals or tests by name; imported here, since few texts need them."""
-    if kind == "metric":
-        from evalreport.metrics import METRICS
-
-        return METRICS
-    if kind == "interval":
-        from evalreport.intervals import INTERVALS
-
-        return INTERVALS
     from evalreport.comparisons import TESTS
+    from evalreport.intervals import INTERVALS
+    from evalreport.metrics import METRICS
 
-    return TESTS
+    registries: Mapping[Kind, Mapping[str, Any]] = {"metric": METRICS, "interval": INTERVALS, "test": TESTS}
+    return registries[kind]
 
 
 def entry(kind: Kind, name: str) -> Any | None:
     """Return one registered entry, or None: results of a newer version may name what this one does not know."""
     known = registry(kind)
-    if name not in known:  # not get(): a registry answers an unknown name with a message
-        return None
-    return known[name]
+    return known[name] if name in known else None  # noqa: SIM401 - a registry answers an unknown name with a message
 
 
 def display_of(kind: Kind, name: str) -> Any | None:
@@ -96,6 +80,10 @@ MEASURED: Mapping[str, tuple[str, ...]] = {
 """Pages that say how often our own intervals and tests, or combinations, hold; all others are published."""
 
 
+OF_OUR_OWN = ("; our own combination", ", our own combination", ", chosen by simulation")
+"""Parts of a source that say no more than that the method is our own."""
+
+
 def origin_of(name: str, source: str) -> tuple[str, str]:
     """Say whether an interval or a test is published or our own and measured, and by which source.
 
@@ -109,36 +97,21 @@ def origin_of(name: str, source: str) -> tuple[str, str]:
     page = next((page for page, names in MEASURED.items() if name in names), None)
     if page is None:
         return say("methods.published"), source
-    for repeated in (
-        f" ({page})",
-        "; our own combination",
-        ", our own combination",
-        ", chosen by simulation",
-    ):
+    for repeated in (f" ({page})", *OF_OUR_OWN):
         source = source.replace(repeated, "")
     return say("methods.own", page=page), source
 
 
 def registered_texts() -> dict[str, str]:
     """Return what the registries say of their entries, by the keys under which a translation overrides it."""
-    texts = {}
-    for kind in KINDS:
-        for name in registry(kind):
-            known = display_of(kind, name)
-            assert known is not None
-            texts[f"label.{kind}.{name}"] = str(known.label)
-            texts[f"summary.{kind}.{name}"] = str(known.summary)
-    return texts
+    every = [(f"{kind}.{name}", display_of(kind, name)) for kind in KINDS for name in registry(kind)]
+    return {f"{of}.{key}": str(getattr(entry, of)) for key, entry in every for of in ("label", "summary")}
 
 
-def metric_label(key: MetricKey) -> str:
+def metric_label(key: Quantity) -> str:
     """Return the words for a metric with its average or class: ``F1 (macro)``, ``Recall, class 3``."""
-    text = label_of("metric", key.metric)
-    if key.average:
-        text += f" ({key.average})"
-    if key.label is not None:
-        text += f", class {visible(key.label)}"
-    return text
+    text = label_of("metric", key.metric) + (f" ({key.average})" if key.average else "")
+    return text + (f", class {visible(key.label)}" if key.label is not None else "")
 
 
 def family_words(results: Results) -> str:
@@ -170,7 +143,7 @@ def _family(results: Results) -> tuple[int, str, float]:
     return n, str(results.options.get("correction", "none")), results.deciding_level
 
 
-def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:
+def greater_is_better(key: Quantity, lower_is_better: bool = False) -> bool:
     """Say in which direction the metric is better; values of unknown kind go by the run's option."""
     known = entry("metric", key.metric)
     if known is None:
@@ -180,22 +153,16 @@ def greater_is_better(key: MetricKey, lower_is_better: bool = False) -> bool:
     return known.scale.greater_is_better is not False
 
 
-def find_key(spelled: str, known: list[MetricKey]) -> MetricKey:
+def find_key(spelled: str, known: list[Quantity]) -> Quantity:
     """Find the number that a spelling such as ``f1_macro`` or ``recall[class=3]`` means.
 
     A bare name of a metric that is averaged means the first average of its registration.
     """
-    by_spelling = {spelling(key): key for key in known}
+    by_spelling = {key.spelled: key for key in known}
     if spelled in by_spelling:
         return by_spelling[spelled]
     averaged = [key for key in known if key.metric == spelled and key.label is None]
-    return averaged[0] if averaged else MetricKey(spelled)
-
-
-def spelling(key: MetricKey) -> str:
-    """Return the command line's spelling of a metric: ``f1``, ``f1_macro``, ``recall[class=3]``."""
-    text = key.metric + (f"_{key.average}" if key.average else "")
-    return text + (f"[class={key.label}]" if key.label is not None else "")
+    return averaged[0] if averaged else Quantity(spelled)
 
 
 def count_range(counts: Collection[float]) -> str:

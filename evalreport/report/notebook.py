@@ -42,7 +42,7 @@ def _picture(view: View) -> Markup:
     """Return the values and their intervals as an SVG document."""
     if not any(record.value is not None for record in view.results.metrics):
         return Markup()
-    from evalreport.plots.charts import CHARTS
+    from evalreport import plots
     from evalreport.plots.pictures import Figure, drawn
 
     shown = tuple(model.id for model in view.models[:MOST_MODELS])
@@ -53,7 +53,7 @@ def _picture(view: View) -> Markup:
         title=str(view.primary_label),
         description=str(view.primary_label),
         caption="",
-        draw=(lambda axes: CHARTS["values"](results, ax=axes),),
+        draw=(lambda axes: plots.values(results, ax=axes),),
         width=6.0,
         height=0.8 + 0.3 * len(shown),
     )

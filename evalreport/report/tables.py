@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evalreport.questions.calibration.records import CalibrationTableRecord
-from evalreport.report.view import View, comparison_between, key_of, verdict_between
+from evalreport.report.view import View
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.finding_rules import about_text, findings_of
 from evalreport.schema.findings import FindingRecord
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRecord, Quantity
 from evalreport.schema.results import Results
 from evalreport.texts import Message
 from evalreport.texts.visible import shaped
@@ -154,18 +154,18 @@ def pairs(view: View) -> Iterator[tuple[Cell, ...]]:
     """Yield each pair on each metric once, by the test that leads, as seen from its first model."""
     seen = set()
     for record in view.results.comparisons:
-        key = (record.a, record.b, key_of(record))
+        key = (record.a, record.b, Quantity.of(record))
         if record.b is None or record.slice is not None or not record.leads or key in seen:
             continue
         seen.add(key)
-        found = comparison_between(view, key_of(record), record.a, record.b)
+        found = view.comparison(Quantity.of(record), record.a, record.b)
         assert found is not None
         yield _pair(view, found)
 
 
 def _pair(view: View, record: ComparisonRecord) -> tuple[Cell, ...]:
     assert record.b is not None
-    decided = verdict_between(view, record.a, record.b) if key_of(record) == view.primary else None
+    decided = view.verdict(record.a, record.b) if Quantity.of(record) == view.primary else None
     method = record.interval_method if decided is None else decided.method or record.interval_method
     return _cells(
         record, PAIR_COLUMNS, interval_method=method, verdict=None if decided is None else decided.verdict

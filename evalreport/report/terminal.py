@@ -12,7 +12,7 @@ from evalreport.report.cautions import one_of_a_code
 from evalreport.report.lines import below_the_board, difference_heading, lines_of
 from evalreport.report.naming import level_of_pairs
 from evalreport.report.sections import decision, leaderboard
-from evalreport.report.view import View, metric_digits, n_cautions, view_of
+from evalreport.report.view import View, n_cautions, view_of
 from evalreport.schema.frames import record_lists
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
@@ -77,10 +77,7 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column(say("leaderboard.rank"), justify="right")
     table.add_column(say("table.model"))
-    level, heading = (
-        numbers.percent(view.confidence),
-        metric_digits(view, view.primary).headed(view.primary_label),
-    )
+    level, heading = (numbers.percent(view.confidence), view.digits(view.primary).headed(view.primary_label))
     table.add_column(Text(say("terminal.heading", metric=heading, level=level)), justify="right")
     if board.reference is not None:
         table.add_column(Text(difference_heading(board)), justify="right")

@@ -12,11 +12,11 @@ from evalreport.headline import all_inverted, inverted_models
 from evalreport.numbers import Digits, count, decimals_of, digits_of, interval
 from evalreport.plots.style import mark_of
 from evalreport.questions.slices.records import DisparityRecord
-from evalreport.report.naming import MetricKey, find_key, greater_is_better, metric_label
+from evalreport.report.naming import find_key, greater_is_better, metric_label
 from evalreport.schema import lookups
 from evalreport.schema.comparisons import ComparisonRecord, RankingRecord
 from evalreport.schema.decisions import CUT, STRETCHED, VerdictRecord
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRecord, Quantity
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, in_words, say
 from evalreport.texts.labels import in_sentence
@@ -48,29 +48,29 @@ class View:
 
     results: Results
     pairs: lookups.PairRecords
-    overall: Mapping[tuple[str, MetricKey], MetricRecord]
+    overall: Mapping[tuple[str, Quantity], MetricRecord]
     models: tuple[Model, ...]
-    primary: MetricKey
+    primary: Quantity
     primary_label: str
     primary_words: str
     greater_is_better: bool
     confidence: float
 
-    def label(self, key: MetricKey) -> str:
+    def label(self, key: Quantity) -> str:
         """Return a metric's name in a heading; of the mean of a user's column the column's."""
         column = self.results.primary_column if key == self.primary else None
         return metric_label(key) if column is None else visible(column)
 
     @cached_property
-    def keys(self) -> list[MetricKey]:
+    def keys(self) -> list[Quantity]:
         """The numbers about all examples, the primary metric first, single classes left out."""
         records = (r for r in self.results.metrics if r.slice is None and r.label is None)
-        return sorted(dict.fromkeys(map(key_of, records)), key=lambda key: key != self.primary)
+        return sorted(dict.fromkeys(map(Quantity.of, records)), key=lambda key: key != self.primary)
 
     @cached_property
-    def digits_of_values(self) -> Mapping[MetricKey, Digits]:
+    def digits_of_values(self) -> Mapping[Quantity, Digits]:
         """How each metric's values are written, the same for all models."""
-        by_key: dict[MetricKey, list[MetricRecord]] = {}
+        by_key: dict[Quantity, list[MetricRecord]] = {}
         for (_, key), record in self.overall.items():
             by_key.setdefault(key, []).append(record)
         return {
@@ -82,13 +82,13 @@ class View:
         }
 
     @cached_property
-    def digits_of_differences(self) -> Mapping[MetricKey, Digits]:
+    def digits_of_differences(self) -> Mapping[Quantity, Digits]:
         """How each metric's differences are written: as its values, with more decimals where they are finer."""
-        errors: dict[MetricKey, list[float]] = {}
+        errors: dict[Quantity, list[float]] = {}
         for c in self.results.comparisons:
             error = lookups.quarter(c.low, c.high) if c.recommended and c.slice is None else None
             if error is not None:
-                errors.setdefault(key_of(c), []).append(error)
+                errors.setdefault(Quantity.of(c), []).append(error)
         values = {key: self.digits_of_values.get(key, Digits(decimals_of([]))) for key in errors}
         return {
             key: values[key].at_least(decimals_of(error / 10.0 ** values[key].power for error in own))
@@ -128,6 +128,102 @@ class View:
         """What each model is called, as charts ask for it."""
         return {model.id: model.name for model in self.models}
 
+    @property
+    def weights_note(self) -> str:
+        """The sentence that counts are sums of weights; nothing where every example counts as one."""
+        column = self.results.options.get("weight")
+        return "" if column is None else say("cases.note_weights", column=column, n=count(self.results.n))
+
+    @property
+    def ranked_words(self) -> str:
+        """The words for the ranking: the primary metric, and for a suite over which tasks it is a mean."""
+        tasks = self.results.suite
+        if not tasks:
+            return self.primary_words
+        micro = self.results.options.get("average") == "examples"
+        over = say("suite.all_examples" if micro else "suite.mean_over", number=in_words(len(tasks)))
+        return say("suite.ranked", metric=self.primary_words, over=over)
+
+    @property
+    def margin(self) -> float | None:
+        """The smallest difference that matters, where one was declared."""
+        margin = self.results.options.get("margin")
+        return None if margin is None else float(margin)
+
+    def sign(self, key: Quantity) -> int:
+        """Return 1 where greater values of a metric are better, else -1."""
+        greater = self.greater_is_better if key == self.primary else greater_is_better(key)
+        return 1 if greater else -1
+
+    def record(self, model: str, key: Quantity) -> MetricRecord | None:
+        """Return one model's record of one number over all examples."""
+        return self.overall.get((model, key))
+
+    def records(self, key: Quantity) -> dict[str, MetricRecord]:
+        """Return every model's record of one number over all examples, by model."""
+        return {m: self.overall[m, key] for m in sorted(self.results.models) if (m, key) in self.overall}
+
+    def value(self, model: Model, key: Quantity) -> float | None:
+        """Return one model's value of one number over all examples."""
+        record = self.overall.get((model.id, key))
+        return None if record is None else record.value
+
+    def place(self, model: str) -> RankingRecord | None:
+        """Return one model's place."""
+        return next((r for r in self.results.ranking if r.model == model), None)
+
+    def digits(self, key: Quantity) -> Digits:
+        """Return how one metric's values are written, the same for all models."""
+        return self.digits_of_values.get(key, Digits(decimals_of([])))
+
+    def digits_of_difference(self, key: Quantity) -> Digits:
+        """Return how one metric's differences are written, the same for all pairs."""
+        return self.digits_of_differences.get(key) or self.digits(key)
+
+    def comparison(self, key: Quantity, a: str, b: str) -> ComparisonRecord | None:
+        """Return the recommended comparison a - b; on the primary metric its limits are the pair's one interval."""
+        return lookups.comparison_between(
+            self.pairs, a, b, about=lambda record: Quantity.of(record) == key, decided=key == self.primary
+        )
+
+    def leading_comparison(self, key: Quantity) -> ComparisonRecord | None:
+        """Return the first comparison by the test that leads on a metric."""
+        records = (r for r in self.results.comparisons if r.recommended and r.slice is None)
+        return next((r for r in records if Quantity.of(r) == key), None)
+
+    def interval(self, record: ComparisonRecord, digits: Digits) -> str:
+        """Write the limits of a comparison; a limit that was cut at 0 is no part of them."""
+        primary = Quantity.of(record) == self.primary
+        verdict = self.verdict(record.a, record.b or "") if primary else None
+        excluded = 0.0 if verdict is not None and is_cut(verdict) else None
+        margin = self.margin if primary else None
+        return interval(record.low, record.high, digits, signed=True, excluded=excluded, margin=margin)
+
+    def verdict(self, a: str, b: str, records: Sequence[VerdictRecord] | None = None) -> VerdictRecord | None:
+        """Return the verdict of a seen from b, among those on the primary metric or among ``records``."""
+        among = self.pairs.verdicts.get(lookups.unordered(a, b), ()) if records is None else records
+        return lookups.verdict_between(among, a, b)
+
+    def verdict_word(self, a: Model, b: Model) -> str:
+        """Return the kind of the verdict of a seen from b; undecided where there is none."""
+        record = self.verdict(a.id, b.id)
+        return "undecided" if record is None else record.verdict
+
+    def unless_decided(self, finding: str, a: Model, b: Model) -> str:
+        """Add to a finding that sets two models side by side that their difference is not decided, where it is not."""
+        open_pair = self.verdict_word(a, b) in ("undecided", "non-inferior") and self.results.verdicts
+        return say("finding.undecided", finding=finding) if a is not b and open_pair else finding
+
+    def text(self, text: str | Message) -> str:
+        """Show a sentence from the results with the models called as everywhere else."""
+        shown = {model.id: model.name for model in self.models if model.id and model.id != model.name}
+        if not shown:
+            return visible(text)
+        longest_first = sorted(shown, key=len, reverse=True)
+        return visible(
+            re.sub("|".join(map(re.escape, longest_first)), lambda match: shown[match[0]], str(text))
+        )
+
 
 def view_of(results: Results) -> View:
     """Prepare results for the sections of a report."""
@@ -136,8 +232,8 @@ def view_of(results: Results) -> View:
         Model(name, short[name], f"m{i}", i, mark_of(i).symbol, visible(name))
         for i, name in enumerate(lookups.ranked(results))
     ]
-    overall = {(r.model, key_of(r)): r for r in reversed(results.metrics) if r.slice is None}
-    primary = find_key(results.shown_metric, list(dict.fromkeys(key_of(r) for r in results.metrics)))
+    overall = {(r.model, Quantity.of(r)): r for r in reversed(results.metrics) if r.slice is None}
+    primary = find_key(results.shown_metric, list(dict.fromkeys(Quantity.of(r) for r in results.metrics)))
     column = results.primary_column
     label = metric_label(primary) if column is None else visible(column)
     return View(
@@ -151,85 +247,6 @@ def view_of(results: Results) -> View:
         greater_is_better=greater_is_better(primary, bool(results.options.get("lower_is_better"))),
         confidence=float(results.options.get("confidence", 0.95)),
     )
-
-
-def over_tasks(view: View) -> str:
-    """Say over which tasks of a suite the values are means; nothing where there is no suite."""
-    tasks = view.results.suite
-    if not tasks:
-        return ""
-    key = "suite.all_examples" if view.results.options.get("average") == "examples" else "suite.mean_over"
-    return say(key, number=in_words(len(tasks)))
-
-
-def weights_note(view: View) -> str:
-    """Say that counts are sums of weights; nothing where every example counts as one."""
-    column = view.results.options.get("weight")
-    return "" if column is None else say("cases.note_weights", column=column, n=count(view.results.n))
-
-
-def ranked_words(view: View) -> str:
-    """Return the words for the ranking: the primary metric, and for a suite over which tasks it is a mean."""
-    over = over_tasks(view)
-    return say("suite.ranked", metric=view.primary_words, over=over) if over else view.primary_words
-
-
-def key_of(record: MetricRecord | ComparisonRecord) -> MetricKey:
-    """Return the key of a metric's or a comparison's record."""
-    return MetricKey(record.metric, record.average, record.label)
-
-
-def metric_record(view: View, model: str, key: MetricKey) -> MetricRecord | None:
-    """Return one model's record of one number over all examples."""
-    return view.overall.get((model, key))
-
-
-def records_of(view: View, key: MetricKey) -> dict[str, MetricRecord]:
-    """Return every model's record of one number over all examples, by model."""
-    return {m: view.overall[m, key] for m in sorted(view.results.models) if (m, key) in view.overall}
-
-
-def value_of(view: View, model: Model, key: MetricKey) -> float | None:
-    """Return one model's value of one number over all examples."""
-    record = view.overall.get((model.id, key))
-    return None if record is None else record.value
-
-
-def ranking_record(view: View, model: str) -> RankingRecord | None:
-    """Return one model's place."""
-    return next((r for r in view.results.ranking if r.model == model), None)
-
-
-def metric_digits(view: View, key: MetricKey) -> Digits:
-    """Return how one metric's values are written, the same for all models."""
-    return view.digits_of_values.get(key, Digits(decimals_of([])))
-
-
-def difference_digits(view: View, key: MetricKey) -> Digits:
-    """Return how one metric's differences are written, the same for all pairs."""
-    return view.digits_of_differences.get(key) or metric_digits(view, key)
-
-
-def comparison_between(view: View, key: MetricKey, a: str, b: str) -> ComparisonRecord | None:
-    """Return the recommended comparison a - b; on the primary metric its limits are the pair's one interval."""
-    return lookups.comparison_between(
-        view.pairs, a, b, about=lambda record: key_of(record) == key, decided=key == view.primary
-    )
-
-
-def interval_of(view: View, record: ComparisonRecord, digits: Digits) -> str:
-    """Write the limits of a comparison; a limit that was cut at 0 is no part of them."""
-    primary = key_of(record) == view.primary
-    verdict = verdict_between(view, record.a, record.b or "") if primary else None
-    excluded = 0.0 if verdict is not None and is_cut(verdict) else None
-    margin = margin_of(view) if primary else None
-    return interval(record.low, record.high, digits, signed=True, excluded=excluded, margin=margin)
-
-
-def margin_of(view: View) -> float | None:
-    """Return the smallest difference that matters, where one was declared."""
-    margin = view.results.options.get("margin")
-    return None if margin is None else float(margin)
 
 
 def n_cautions(warnings: Iterable[WarningRecord]) -> int:
@@ -254,38 +271,3 @@ def limits_at_zero(
     return " ".join(
         say(key) for end, key in explanations.items() if any(method.endswith(end) for method in methods)
     )
-
-
-def verdict_between(
-    view: View, a: str, b: str, records: Sequence[VerdictRecord] | None = None
-) -> VerdictRecord | None:
-    """Return the verdict of a seen from b, among those on the primary metric or among ``records``."""
-    among = view.pairs.verdicts.get(lookups.unordered(a, b), ()) if records is None else records
-    return lookups.verdict_between(among, a, b)
-
-
-def unless_decided(view: View, finding: str, a: Model, b: Model) -> str:
-    """Add to a finding that sets two models side by side that their difference is not decided, where it is not."""
-    open_pair = verdict_word(view, a, b) in ("undecided", "non-inferior") and view.results.verdicts
-    return say("finding.undecided", finding=finding) if a is not b and open_pair else finding
-
-
-def verdict_word(view: View, a: Model, b: Model) -> str:
-    """Return the kind of the verdict of a seen from b; undecided where there is none."""
-    record = verdict_between(view, a.id, b.id)
-    return "undecided" if record is None else record.verdict
-
-
-def leading_comparison(view: View, key: MetricKey) -> ComparisonRecord | None:
-    """Return the first comparison by the test that leads on a metric."""
-    records = (r for r in view.results.comparisons if r.recommended and r.slice is None)
-    return next((r for r in records if key_of(r) == key), None)
-
-
-def text_of(view: View, text: str | Message) -> str:
-    """Show a sentence from the results with the models called as everywhere else."""
-    shown = {model.id: model.name for model in view.models if model.id and model.id != model.name}
-    if not shown:
-        return visible(text)
-    longest_first = sorted(shown, key=len, reverse=True)
-    return visible(re.sub("|".join(map(re.escape, longest_first)), lambda found: shown[found[0]], str(text)))

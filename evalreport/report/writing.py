@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,34 +22,19 @@ if TYPE_CHECKING:
 
 
 FIGURES = (
-    "coverage-by-level",
-    *(
-        "audited",
-        "ranks",
-        "strip",
-        "roc",
-        "pr",
-        "error-rates",
-        "reliability",
-        *("murphy", "murphy-difference", "miscalibration-discrimination"),
-        "rejection",
-        "sweep",
-        "gain",
-        "lift",
-    ),
-    *("confusion", "scores", "predicted-true", "residuals", "estimates", "learning", "learning-panels"),
-    *("over-time-0", "over-time-1", "over-time-2"),
-    *("calibration-0", "calibration-1", "calibration-2"),
-    *("net-benefit", "net-benefit-difference", "interventions-avoided", "quality-against-cost"),
-    *("decomposition", "complexity", "replicates", "count-sets", "f1-at-recall"),
-)
+    "coverage-by-level", "audited", "ranks", "strip", "roc", "pr", "error-rates", "reliability", "murphy",
+    "murphy-difference", "miscalibration-discrimination", "rejection", "sweep", "gain", "lift", "confusion", "scores",
+    "predicted-true", "residuals", "estimates", "learning", "learning-panels", "over-time-0", "over-time-1",
+    "over-time-2", "calibration-0", "calibration-1", "calibration-2", "net-benefit", "net-benefit-difference",
+    "interventions-avoided", "quality-against-cost", "decomposition", "complexity", "replicates", "count-sets",
+    "f1-at-recall",
+)  # fmt: skip
 """The names of all figures, by which the files of a report are told from other files in ``figures/``."""
 OURS = frozenset(
-    {
-        *(name for files in FILES.values() for name in files),
-        *("tables/", "figures/"),
+    (
+        *("tables/", "figures/", *chain.from_iterable(FILES.values())),
         *(f"figures/{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
-    }
+    )
 )
 
 

@@ -67,7 +67,7 @@ def unserved(options: Options) -> str | None:
     """Return the reason why joint counts cannot serve the options, naming one; None: they can."""
     if options.task not in _TASKS:
         return say("unserved.task", task=options.task)
-    if options.join != "error" or options.same_input is not None:
+    if options.join != "error":
         return say("unserved.examples")
     if options.probabilities is not None or options.encoding is not None or options.attempts_by is not None:
         return say("unserved.readers")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalreport.schema.findings import FindingRecord, Severity
+from evalreport.schema.findings import FindingRecord
 from evalreport.schema.results import Results
 
 GRAVE = frozenset({"worse_than_accepted", "slice_fell"})
@@ -32,8 +32,8 @@ def findings_of(results: Results) -> tuple[FindingRecord, ...]:
     ]  # fmt: skip
     of_warnings = [
         FindingRecord(
-            code=warning.code, about=warning.about, severity=_severity(warning.code, warning.level), state="open",
-            text=warning.text,
+            code=warning.code, about=warning.about, state="open", text=warning.text,
+            severity="high" if warning.level == "blocker" or warning.code in GRAVE else "medium",
         )
         for warning in results.warnings
         if warning.level != "info"
@@ -44,7 +44,3 @@ def findings_of(results: Results) -> tuple[FindingRecord, ...]:
 def about_text(about: Sequence[str]) -> str:
     """Write what a finding is about as one cell of a table."""
     return " | ".join(about)
-
-
-def _severity(code: str, level: str) -> Severity:
-    return "high" if level == "blocker" or code in GRAVE else "medium"

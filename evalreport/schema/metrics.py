@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypedDict
 
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message
@@ -14,6 +14,65 @@ MEANS_OF_A_COLUMN = frozenset({"mean_outcome", "mean_value"})
 
 ROC_AREAS = frozenset({"roc_auc", "roc_auc_ovr"})
 """The area under a binary curve, and under that of one class against the rest."""
+
+
+Average = Literal["macro", "micro", "weighted"]
+
+
+class QuantityFields(TypedDict):
+    """The fields by which every record says what it is a value of."""
+
+    metric: str
+    average: Average | None
+    label: str | None
+
+
+class OfQuantity(Protocol):
+    """A record of a value, which says what it is a value of."""
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+
+    @property
+    def average(self) -> str | None:
+        """How it is averaged over classes."""
+
+    @property
+    def label(self) -> str | None:
+        """The class that it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A metric, and for several classes its average or the class it is about."""
+
+    metric: str
+    average: Average | None = None
+    label: str | None = None
+
+    @classmethod
+    def of(cls, record: OfQuantity) -> Quantity:
+        """Return what a record is about."""
+        return cls(record.metric, record.average, record.label)  # type: ignore[arg-type]
+
+    @property
+    def fields(self) -> QuantityFields:
+        """What a record of it says."""
+        return {"metric": self.metric, "average": self.average, "label": self.label}
+
+    @property
+    def spelled(self) -> str:
+        """The command line's spelling: ``f1``, ``f1_macro``, ``recall[class=3]``.
+
+        Examples
+        --------
+        >>> Quantity("f1", average="macro").spelled, Quantity("recall", label="3").spelled
+        ('f1_macro', 'recall[class=3]')
+        """
+        if self.label is not None:
+            return f"{self.metric}[class={self.label}]"
+        return f"{self.metric}_{self.average}" if self.average else self.metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,18 +1,14 @@
-"""Do groups of influence values give the limits of drawn rows? `python -m research.studies.groups [sets] [name]`.
+"""Do groups of influence values give the limits of drawn rows? docs/groups.csv.
 
 Both ways resample the same data sets, 2,000 times each, and the limits of both are compared set by set. The expected
 coverage of limits at ``value + a SE`` and ``value + b SE`` is the chance that a normal value has the truth between
-them, so few sets tell two ways apart. Writes `docs/groups.csv`; with a name only the designs of that name are measured
-anew, with today's seed, and the other rows are kept.
+them, so few sets tell two ways apart.
 """
 
 from __future__ import annotations
 
-import csv
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from scipy.special import ndtr
@@ -27,11 +23,11 @@ from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options
 from evalreport.samplings import sampling_by
 from evalreport.schema.metrics import Interval
+from research.studies.harness import Run
 
-SEED, RESAMPLES, LEVEL = 20261129, 2_000, 0.95
+RESAMPLES, LEVEL = 2_000, 0.95
 METHODS = ("bootstrap_percentile", "bootstrap_bca")
 BINARY, REGRESSION = ("roc_auc", "average_precision", "log_loss"), ("rmse",)
-FIELDS = ("design", "n", "seed", "sets", "metric", "of", "method", "groups", "rows", "difference", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +48,9 @@ DESIGNS = (
 )
 
 
-def sample_of(design: Design, seed: int, metrics: Sequence[str], n_resamples: int, *, rows: bool) -> Sample:
+def sample_of(design: Design, seed: int, number: int, metrics: Sequence[str], *, by_rows: bool) -> Sample:
     """Draw a data set of two models that hardly differ, and resample it in groups or by rows."""
-    random = np.random.default_rng([SEED, design.n, seed])
+    random = np.random.default_rng([seed, design.n, number])
     noise, apart = random.normal(size=design.n), random.normal(size=(2, design.n))
     if design.positives is None:
         truth = random.normal(size=design.n)
@@ -74,17 +70,17 @@ def sample_of(design: Design, seed: int, metrics: Sequence[str], n_resamples: in
         }
     predictions = load(columns, options=Options(task="binary" if design.positives else "regression"))
     # One stratum for all: rows are drawn at any size.
-    units = sampling_by(design.n, strata=np.zeros(design.n, np.int64)) if rows else sampling_by(design.n)
+    units = sampling_by(design.n, strata=np.zeros(design.n, np.int64)) if by_rows else sampling_by(design.n)
     quantities = [Quantity(name) for name in metrics]
-    return estimate_all(predictions, quantities, units=units, n_resamples=n_resamples, seed=seed)
+    return estimate_all(predictions, quantities, units=units, n_resamples=RESAMPLES, seed=number)
 
 
-def compared(design: Design, sets: int) -> Iterator[dict[str, object]]:
+def compared(design: Design, seed: int, sets: int) -> Iterator[dict[str, object]]:
     """Yield by metric, method and value or difference the expected coverage of both ways."""
     metrics = REGRESSION if design.positives is None else BINARY
     found: dict[tuple[str, str, str], list[list[float]]] = {}
-    for seed in range(sets):
-        both = [sample_of(design, seed, metrics, RESAMPLES, rows=rows) for rows in (False, True)]
+    for number in range(sets):
+        both = [sample_of(design, seed, number, metrics, by_rows=by_rows) for by_rows in (False, True)]
         for name in metrics:
             for of in ("value", "difference"):
                 values = [_value(sample, name, of) for sample in both]
@@ -98,7 +94,7 @@ def compared(design: Design, sets: int) -> Iterator[dict[str, object]]:
         apart = groups - rows
         error = float(apart.std(ddof=1) / len(apart) ** 0.5)
         yield {
-            "design": design.name, "n": design.n, "seed": SEED, "sets": sets,
+            "design": design.name, "n": design.n, "seed": seed, "sets": sets,
             "metric": name, "of": of, "method": method,
             "groups": round(float(groups.mean()), 4), "rows": round(float(rows.mean()), 4),
             "difference": round(float(apart.mean()), 4), "error": round(error, 4),
@@ -116,26 +112,10 @@ def _expected(interval: Interval, value: float, error: float) -> float:
     return float(ndtr((value - interval.low) / error) - ndtr((value - interval.high) / error))
 
 
-def main() -> None:
-    """Run all designs and write the table."""
+def rows(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of docs/groups.csv; fewer data sets of many rows."""
     # Groups in every cell, to see where they are good enough.
     replicates.LEAST_OF_TWO, replicates.LEAST_OF_PRECISION = 50, 0
-    sets, name = int(sys.argv[1]) if len(sys.argv) > 1 else 24, "".join(sys.argv[2:])
-    path = Path(__file__).parents[2] / "docs" / "groups.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        kept = [row for row in csv.DictReader(file) if name and row["design"] != name]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        table.writeheader()
-        table.writerows(kept)
-        for design in DESIGNS:
-            if name not in ("", design.name):
-                continue
-            of_design = max(sets * 12_000 // design.n, 4)
-            for row in compared(design, of_design):
-                table.writerow(row)
-                file.flush()
-
-
-if __name__ == "__main__":
-    main()
+    for design in DESIGNS:
+        if run.only in design.name:
+            yield from compared(design, run.seed, max(run.replications * 12_000 // design.n, 4))

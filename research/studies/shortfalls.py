@@ -20,7 +20,7 @@ MOSTLY = 0.9
 OFTEN = 0.5
 """What is measured of samples in which few losses carry the sum: cells in which at least so many are."""
 ANY = "*"
-MANY_GOLD = 30
+MANY_GOLD = 50
 """With fewer rows that people judged a run always says how often intervals held there, whichever cells miss."""
 OF_ANY_METRIC = "bootstrap_bca"
 """Leads for differences of metrics that the study does not hold, which are no means: it says what others miss by it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from evalreport.headline.facts import Limited
 from evalreport.headline.runs import GateOfRuns, RunChange, TwoRuns, headline_of_runs
 
-WORSE = RunChange(model="b", judgement="worse", old=0.9, new=0.8, difference=Limited(-0.1, -0.15, -0.05))
-BETTER = RunChange(model="a", judgement="better", old=0.7, new=0.9, difference=Limited(0.2, 0.15, 0.25))
-OPEN = RunChange(model="c", judgement="not settled", old=0.8, new=0.81, difference=Limited(0.01, -0.03, 0.05))
-SAME = RunChange(model="d", judgement="same predictions", old=0.8, new=0.8, difference=None)
+WORSE = RunChange(model="b", outcome="worse", old=0.9, new=0.8, difference=Limited(-0.1, -0.15, -0.05))
+BETTER = RunChange(model="a", outcome="better", old=0.7, new=0.9, difference=Limited(0.2, 0.15, 0.25))
+OPEN = RunChange(model="c", outcome="not settled", old=0.8, new=0.81, difference=Limited(0.01, -0.03, 0.05))
+SAME = RunChange(model="d", outcome="same predictions", old=0.8, new=0.8, difference=None)
 
 
 def said(

@@ -104,3 +104,19 @@ def test_a_perfect_ranking_under_weights_has_a_width() -> None:
     assert leading.low is not None
     assert leading.low < 0.9
     assert leading.high == 1.0
+
+
+@pytest.mark.parametrize("hits", [10, 7, 0])
+def test_the_first_ten_of_weights_are_ten_and_no_more(hits: int) -> None:
+    """Ten of ten, or none, under equal weights have the limits of ten trials, not of as many as there are positives."""
+    truth = np.arange(200) % 2
+    truth[-10:] = np.arange(10) < hits
+    columns = {"p_1": np.linspace(0.01, 0.99, 200), "w": np.full(200, 2.0)}
+    results = er.evaluate({"a": columns}, truth=truth, weight="w", metrics=["precision_at_10"], resamples=400)
+    interval = results.metrics[0].intervals[0]
+    low, high = stats.binomtest(hits, 10).proportion_ci(method="wilson")
+    assert results.metrics[0].value == hits / 10
+    if hits in (0, 10):
+        assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-12)
+    else:
+        assert interval.low is None or interval.high - interval.low > 0.8 * (high - low)

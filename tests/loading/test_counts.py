@@ -372,7 +372,7 @@ def test_a_line_without_a_weight_is_refused(tmp_path: Path, cell: str, said: str
         er.evaluate(tmp_path / "counts.csv", weight="site", resamples=20)
 
 
-@pytest.mark.parametrize("option", [{"same_input": "site"}, {"join": "independent"}])
+@pytest.mark.parametrize("option", [{"join": "independent"}])
 def test_what_counts_cannot_give_is_refused(tmp_path: Path, option: dict[str, Any]) -> None:
     """Examples that are told apart, and test sets apart, need the rows."""
     (tmp_path / "counts.csv").write_text(GOOD)

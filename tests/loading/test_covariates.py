@@ -85,14 +85,12 @@ def test_an_unknown_column_is_refused(write: Callable[[str, str], Path], option:
         load(path, options=Options(**{option: ("gruop",) if option == "slices" else "gruop"}))
 
 
-@pytest.mark.parametrize("option", ["cluster", "weight", "same_input"])
+@pytest.mark.parametrize("option", ["cluster", "weight"])
 def test_a_column_in_which_models_differ_is_refused(write: Callable[[str, str], Path], option: str) -> None:
     """What groups or weighs examples must be the same for all models; the column is not called unknown."""
     folder = write("m.csv", "id,y_true,y_pred,w\na,1,1,2\nb,0,1,1\n").parent
     write("n.csv", "id,y_true,y_pred,w\na,1,1,2\nb,0,1,3\n")
-    with pytest.raises(
-        UsageError, match=f"--{option.replace('_', '-')} w: the models have different values of 'w'"
-    ):
+    with pytest.raises(UsageError, match=f"--{option} w: the models have different values of 'w'"):
         load(folder, options=Options(**{option: "w"}))
 
 

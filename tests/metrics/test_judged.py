@@ -219,6 +219,14 @@ def test_few_human_outcomes_decide_nothing() -> None:
     assert not [w for w in twenty.warnings if w.code.startswith("short_") and "mean_gold" in w.about]
 
 
+@pytest.mark.parametrize(("judged", "warned"), [(49, 3), (50, 0)])
+def test_below_fifty_judged_answers_a_run_says_how_often_intervals_held(judged: int, warned: int) -> None:
+    """METHODS 7D: with the figure; three pairs."""
+    few = [w for w in run(answers(gold=judged)).warnings if w.code == "few_gold"]
+    assert len(few) == warned
+    assert all("covered 89.5 % to 96.2 %" in str(w.text) for w in few)
+
+
 def test_a_pair_without_common_judged_rows_is_undecided() -> None:
     """People judged other questions of each model: each has its value, but a pair has none."""
     source = answers()

@@ -67,10 +67,10 @@ def test_many_margins_at_once_have_the_values_of_each_by_itself() -> None:
     rng = np.random.default_rng(1)
     tables = rng.multinomial(20, TABLE.ravel() / TABLE.sum(), size=2000).reshape(-1, 4, 4) * 1.0
     margins = np.stack([margins_of(table) for table in tables])
-    together = TableFunctions(margins, PREDICTIONS, exact=False)
+    together = TableFunctions(margins, PREDICTIONS)
     for quantity in QUANTITIES:
         value, slopes = together.value(quantity), together.slopes(quantity)
         for row in range(0, 2000, 400):
-            alone = TableFunctions(margins[row], PREDICTIONS, exact=False)
+            alone = TableFunctions(margins[row], PREDICTIONS)
             assert value[row] == pytest.approx(alone.value(quantity), rel=1e-12, nan_ok=True)
             assert slopes[row] == pytest.approx(alone.slopes(quantity), rel=1e-9, abs=1e-15)

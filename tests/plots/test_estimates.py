@@ -14,19 +14,21 @@ def test_the_plots_draw_on_axes_of_their_own() -> None:
         LearningCurve,
         bias_variance,
         bias_variance_course,
-        estimates,
-        learning,
+        error_estimates,
+        learning_curves,
         replicate_lines,
     )
 
     found = evaluated(replicated(), task="regression")
     model = found.models[0]
     drawn = [
-        estimates([EstimatorRow(".632", {0: (0.2, 0.1, 0.3), 1: (0.3, None, None)})]),
+        error_estimates([EstimatorRow(".632", {0: (0.2, 0.1, 0.3), 1: (0.3, None, None)})]),
         bias_variance(found),
         bias_variance_course(found, model),
         replicate_lines(found, model),
-        learning([LearningCurve("a", ((10.0, 0.4, 0.3, 0.5), (20.0, 0.3, 0.2, 0.4)), (), 20.0, 0, "m0")]),
+        learning_curves(
+            [LearningCurve("a", ((10.0, 0.4, 0.3, 0.5), (20.0, 0.3, 0.2, 0.4)), (), 20.0, 0, "m0")]
+        ),
     ]
     assert len({id(axes.figure) for axes in drawn}) == len(drawn)
     plt.close("all")

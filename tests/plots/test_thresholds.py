@@ -15,7 +15,7 @@ DRAWINGS = {
     "roc": lambda r, ax: curves.roc(r, ax, annotated=HOSTILE),
     "precision_recall": curves.precision_recall,
     "error_rates": lambda r, ax: thresholds.error_rates(r, HOSTILE, ax),
-    "sweep": lambda r, ax: thresholds.sweep(r, ax, metric="mcc"),
+    "sweep": lambda r, ax: thresholds.threshold_sweep(r, ax, metric="mcc"),
     "reliability": lambda r, ax: thresholds.reliability(r, ax, highlight=[HOSTILE]),
     "accuracy_rejection": thresholds.accuracy_rejection,
     "gain": thresholds.gain,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -61,22 +60,6 @@ def test_what_one_test_set_cannot_serve_names_the_command(analysis: str, command
     (row,) = [row for row in survey(predictions) if row.analysis == analysis]
     assert not row.possible
     assert command in (row.remedy or "")
-
-
-def test_designs_that_this_version_does_not_analyse_are_said(
-    loaded: Callable[..., Predictions], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A design may be read and found while its analysis is not there: it is said then, not done wrongly."""
-    # By name: the package's function of the same name hides the module.
-    module = sys.modules[survey.__module__]
-    monkeypatch.setattr(module, "ANALYSED_DESIGNS", frozenset({"test-set"}))
-    rows = "".join(f"{i},{m},{i % 2},1,{i % 3 % 2}\n" for i in range(6) for m in "kl")
-    predictions = loaded("id,model,fold,y_true,y_pred\n" + rows)
-    assert predictions.design == "cross-validation"
-    assert possible(predictions) == set()
-    (row,) = [row for row in survey(predictions) if row.analysis == "cross-validation tests"]
-    assert "the data allow it" in row.reason
-    assert "version" in row.reason
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,7 @@ def test_ties_of_large_values_are_found() -> None:
 SLICED = tuple("site " + "ABCD"[k % 4] for k in range(4 * N))
 
 
+@functools.cache
 def of_slices(unit: float) -> Results:
     """Return two models' numbers with a slice that differs and numbers to cut into bins, both in a unit."""
     random = np.random.default_rng(25)

@@ -147,9 +147,7 @@ def test_a_fault_is_found_by_counting(
         counts_of(tmp_path, Options(), engine=engine)
 
 
-@pytest.mark.parametrize(
-    "options", [Options(same_input="place"), Options(threshold=0.4), Options(task="regression")], ids=str
-)
+@pytest.mark.parametrize("options", [Options(threshold=0.4), Options(task="regression")], ids=str)
 def test_options_that_counts_cannot_serve_are_refused(options: Options, folder: Path) -> None:
     """Single examples and numbers need more than counts of labels; a threshold something to cut."""
     with pytest.raises(UsageError, match="aggregated yet|need single examples|nothing to cut"):

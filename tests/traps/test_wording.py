@@ -49,6 +49,7 @@ def test_k_no_rejection_is_not_sameness() -> None:
     )
 
 
+@pytest.mark.usefixtures("primary_alone")
 def test_k_equivalent_needs_a_margin() -> None:
     """K: `equivalent` appears only with a declared margin, and only where the interval lies inside it."""
     source = paired_counts(900, 5, 5, 90)  # difference 0, standard error 0.0032
@@ -111,6 +112,7 @@ def test_v_labels_are_a_point_in_roc_space(tmp_path: Path) -> None:
     assert re.search(r"\ba\b.{0,10}labels only.{0,40}point", spoken(results, tmp_path), re.DOTALL)
 
 
+@pytest.mark.usefixtures("primary_alone")
 @pytest.mark.parametrize(
     "gate, outcome",
     [("A.accuracy >= 0.5", "pass"), ("A.accuracy >= 0.99", "fail"), ("A.accuracy >= 0.85", "undecided"),

@@ -308,8 +308,7 @@ def _decomposed(
         if model.y_pred is None:
             return
         values = np.asarray(model.y_pred, dtype=np.float64)[some.rows]
-        noise = options.noise if options.noise is not None else noise_level(whole, truth, some, options)
-        yield of_squares("squared", values, given, truth, weights, noise)
+        yield of_squares("squared", values, given, truth, weights, options.noise)
         return
     if model.y_pred is not None:
         codes, size = np.asarray(model.y_pred)[some.rows], len(whole.answers)
@@ -322,8 +321,7 @@ def _decomposed(
             yield Decomposed("kohavi_wolpert", kohavi_wolpert(counts, truth), again, None, wrong)
     if model.proba is not None:
         p, target = _targets(whole, model.proba, truth)
-        noise = noise_level(whole, target, some, options)
-        yield of_squares("brier", p[some.rows], given, target, weights, noise)
+        yield of_squares("brier", p[some.rows], given, target, weights, None)
 
 
 def of_squares(
@@ -346,30 +344,6 @@ def _targets(whole: Predictions, proba: Floats, truth: Array) -> tuple[Floats, F
         code = whole.positive_code
         return proba[:, code], np.asarray(truth == code, dtype=np.float64)
     return proba, np.asarray(np.arange(proba.shape[1]) == truth[:, None], dtype=np.float64)
-
-
-def noise_level(whole: Predictions, truth: Floats, some: Replicates, options: Options) -> float | None:
-    """Return the variance of the truth among repeated measurements of one input (``--same-input``), divisor m - 1.
-
-    Returns
-    -------
-    float or None
-        None where no column is named, or no input was measured twice.
-    """
-    if options.same_input is None:
-        return None
-    column = whole.column(options.same_input)
-    code = np.unique(column.values[some.first], return_inverse=True)[1]
-    counts = np.bincount(code)
-    freedom = int((counts - 1).sum())
-    if freedom == 0:
-        return None
-    target = truth[:, None] if truth.ndim == 1 else truth
-    squares = 0.0
-    for values in target.T:
-        means = np.bincount(code, weights=values) / counts
-        squares += float(((values - means[code]) ** 2).sum())
-    return squares / freedom
 
 
 def _record(

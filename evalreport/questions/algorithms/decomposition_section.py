@@ -21,7 +21,7 @@ from evalreport.plots.estimates import (
 from evalreport.plots.pictures import Figure
 from evalreport.questions.algorithms.records import SQUARES_OF, DecompositionRecord
 from evalreport.report.table import Cell, Row, Table
-from evalreport.report.view import Model, View, text_of
+from evalreport.report.view import Model, View
 from evalreport.schema.lookups import quarter
 from evalreport.texts import named, say
 from evalreport.texts.visible import shorten, visible
@@ -60,7 +60,7 @@ def describe(view: View) -> Decomposition | None:
         examples=_examples(view),
         notes=notes,
         table_notes=(say("decomposition.monte_carlo"), say("decomposition.averaged_note")),
-        warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
+        warnings=tuple(view.text(w.text) for w in view.results.warnings if w.code in TOLD),
     )
 
 

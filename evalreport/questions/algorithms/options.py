@@ -13,17 +13,9 @@ class AlgorithmOptions:
     """The options about algorithms."""
 
     noise: float | None = option(None, "number", "X", "0.09", group="Analysis")
-    same_input: str | None = option(None, "text", "COLUMN", '"specimen"', loading=True, group="Analysis")
     kohavi_wolpert: bool = option(False, "flag", "", "false", group="Analysis")
 
     def check_ranges(self) -> None:
         """Refuse a noise that is no variance."""
         if self.noise is not None and self.noise < 0:
             raise UsageError(f"noise is a variance and must be at least 0, not {self.noise:g}")
-
-    def check(self) -> None:
-        """Refuse a noise that is given twice."""
-        if self.noise is not None and self.same_input is not None:
-            raise UsageError(
-                "noise and same_input contradict each other: give the level, or the column that shows it"
-            )

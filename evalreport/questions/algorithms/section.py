@@ -9,8 +9,8 @@ from functools import partial
 
 from evalreport import numbers
 from evalreport.plots.estimates import LEAST_POINTS, estimator_rows, learning_metric, learning_rows, points_of
-from evalreport.plots.estimates import estimates as plot_estimates
-from evalreport.plots.estimates import learning as plot_learning
+from evalreport.plots.estimates import error_estimates as plot_estimates
+from evalreport.plots.estimates import learning_curves as plot_learning
 from evalreport.plots.pictures import Figure
 from evalreport.questions.algorithms.records import (
     ErrorEstimateRecord,
@@ -19,8 +19,9 @@ from evalreport.questions.algorithms.records import (
 )
 from evalreport.report.naming import find_key, label_of, listed, metric_label
 from evalreport.report.table import Cell, Row, Table, limited_cell
-from evalreport.report.view import View, key_of, text_of, unless_decided
+from evalreport.report.view import View
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import coded, named, say
 from evalreport.texts.labels import in_sentence, sentence_start
 from evalreport.texts.visible import visible
@@ -67,7 +68,7 @@ def describe(view: View) -> Estimates | None:
         others=_together(tables[1:]),
         tables=tuple(t for t in (_plus(view, valued), _chosen(view), criteria) if t.rows),
         missing=_missing(records) if resampled else "",
-        warnings=tuple(text_of(view, w.text) for w in view.results.warnings if w.code in TOLD),
+        warnings=tuple(view.text(w.text) for w in view.results.warnings if w.code in TOLD),
     )
 
 
@@ -95,13 +96,13 @@ def _found(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> st
         key = "estimates_one" if first is not last and params["high"] else "estimates_of_one"
     finding = say(f"finding.{key}", **params)
     if key == "estimates_one":
-        finding = unless_decided(view, finding, first, last)
+        finding = view.unless_decided(finding, first, last)
     return say("evidence.headed", section=named("heading", "estimates"), finding=finding)
 
 
 def metric_words(view: View, metric: str) -> str:
     """Return the words for a metric as the results spell it."""
-    return metric_label(find_key(metric, list(dict.fromkeys(key_of(r) for r in view.results.metrics))))
+    return metric_label(find_key(metric, list(dict.fromkeys(Quantity.of(r) for r in view.results.metrics))))
 
 
 def _shown(valued: Sequence[ErrorEstimateRecord], metric: str) -> list[str]:
@@ -164,7 +165,7 @@ def _cell(view: View, record: ErrorEstimateRecord | None, decimals: int) -> Cell
     return Cell(
         value=numbers.number(record.value, decimals),
         beside=numbers.interval(record.low, record.high, decimals),
-        note=text_of(view, record.reason or ""),
+        note=view.text(record.reason or ""),
     )
 
 
@@ -276,7 +277,7 @@ def describe_learning(view: View) -> Learning | None:
     notes = [
         say("learning.note" if axis == "train_size" else "learning.note_complexity", training=of_training)
     ]
-    notes += [text_of(view, w.text) for w in view.results.warnings if w.code == "complexity_chosen_on_test"]
+    notes += [view.text(w.text) for w in view.results.warnings if w.code == "complexity_chosen_on_test"]
     return Learning(
         heading=_learning_found(view, own, axis),
         figure=_learning_figure(view, own),
@@ -346,7 +347,7 @@ def _fits(view: View, fits: Sequence[LearningFitRecord], words: str, decimals: i
 
 def _law(view: View, fit: LearningFitRecord, decimals: int) -> tuple[Cell | str, ...]:
     if fit.a is None or fit.b is None or fit.c is None:
-        return (text_of(view, fit.reason or ""),)
+        return (view.text(fit.reason or ""),)
     formula = f"{numbers.number(fit.a, decimals)} + {numbers.number(fit.b, 2)} · n^−{fit.c:.2f}"
     at = "" if fit.at is None else numbers.count(round(fit.at))
     predicted = limited_cell(fit.predicted, fit.low, fit.high, decimals)

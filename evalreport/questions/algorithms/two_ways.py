@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evalreport.engine.counts import by_kurtosis
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.losses import turned
 from evalreport.predictions.arrays import Floats, Indices, Mask
@@ -107,7 +108,7 @@ def moments(contributions: Floats, given: Mask) -> tuple[Floats, Moments]:
         return by_example, Moments(term, k - 1.0, 0.0)
     own = (term.variance / observed) ** 1.5
     third = own * float((psi**3).sum()) * (k - 1) ** 2 / (k * (k - 2))
-    return by_example, Moments(term, _freedom(k, _kurtosis(psi - psi.mean())), third)
+    return by_example, Moments(term, by_kurtosis(k - 1.0, k, _kurtosis(psi - psi.mean())), third)
 
 
 def of_bias(
@@ -134,10 +135,6 @@ def of_bias(
     middle = 2 * shared * quantile**2
     half = float(np.hypot(middle, quantile * both.error))
     return spread.mean - quantile * both.error, spread.mean + middle + half
-
-
-def _freedom(n: int, kurtosis: float) -> float:
-    return n - 1.0 if 2 * n >= (kurtosis - 1) * (n - 1) else 2 * n / (kurtosis - 1)
 
 
 def _kurtosis(deviations: Floats) -> float:

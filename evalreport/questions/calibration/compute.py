@@ -350,7 +350,7 @@ def _curve_record(event: _Event, points: Points, band: Band | None) -> CurveReco
         y=_floats(points.y[kept]),
         low=None if band is None else _floats(band.low),
         high=None if band is None else _floats(band.high),
-        count=_floats(_pooled(points.count, kept)),
+        count=_floats(np.diff(np.concatenate([[0.0], np.cumsum(points.count)[kept]]))),
         band=None if band is None else "pointwise",
     )
 
@@ -366,11 +366,6 @@ def _visible(fit: Floats) -> Indices:
         ends = ends[np.unique(np.linspace(0, len(ends) - 1, MOST_POINTS // 2).round().astype(np.int64))]
     evenly = np.linspace(0, m - 1, MOST_POINTS - len(ends)).round().astype(np.int64)
     return np.unique(np.concatenate([ends, evenly]))
-
-
-def _pooled(weight: Floats, kept: Indices) -> Floats:
-    """Return the weight behind each kept point: its own and that of the left-out ones before it."""
-    return np.diff(np.concatenate([[0.0], np.cumsum(weight)[kept]]))
 
 
 def _floats(values: Floats) -> tuple[float, ...]:

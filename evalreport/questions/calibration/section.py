@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 
 from evalreport import numbers
 from evalreport.headline import Finding, calibration_findings, calibration_heading, calibration_of_others
@@ -40,6 +41,8 @@ from evalreport.texts.visible import shorten, visible
 
 MOST_PANELS, MOST_ROWS, MOST_LARGE, LEAST_EVENTS, LONGEST = 3, 12, 6, 10, 20
 WIDTH, HEIGHT = 4.2, 3.6
+LEAST_SPAN = 3
+"""Grades in a row that are written as the first and the last."""
 PLANE = 4.8, 3.4
 """Width and height, in inches, of a figure with names beside it."""
 RATES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
@@ -86,18 +89,14 @@ def describe(view: View) -> CalibrationSection | None:
     findings = calibration_findings(view.results, [model.id for model in view.models])
     if not findings:
         return None
-    names = view.names
-
-    def name(model: str) -> str:
-        return names[model]
-
+    name = view.names.__getitem__
     first = findings[0].record
     others = [str(text) for text in calibration_of_others(findings, name)]
     events = say("calibration.events", total=round(first.n), n=round(first.observed))
     if first.label is not None:
         classes = len({f.record.label for f in findings})
         events = say("calibration.examples", n=round(first.n), classes=classes)
-    alone = _panels(view, findings) if _is_alone(findings) else ()
+    alone = _panels(view, findings) if len(findings) == 1 else ()  # the only figure is as large as others
     about = [". ".join(others) + "." if others else "", events]
     curves = calibration_curves(view.results, [(f.record.model, f.record.label) for f in findings])
     if curves and not any(curve.low for curve in curves):
@@ -112,7 +111,7 @@ def describe(view: View) -> CalibrationSection | None:
         figures=_figures(view, alone, findings),
         note=_note(view, alone),
         board=_board(view, findings),
-        grades=_grades(view, [m.id for m in view.models], by_class=by_class) if of_grades else (),
+        grades=_grades(view, by_class=by_class) if of_grades else (),
     )
 
 
@@ -122,22 +121,13 @@ def describe_details(view: View) -> CalibrationDetails | None:
     if not findings:
         return None
     by_class, of_grades = findings[0].record.label is not None, view.results.options.get("grade") is not None
-    panels = () if _is_alone(findings) else _panels(view, findings)
-    tables = () if of_grades else _grades(view, [m.id for m in view.models], by_class=by_class)
-    cut = ""
-    if len(tables) > 1:
-        cut = say("calibration.details_cut", n=len(tables))
-    parts = _parts(view, [m.id for m in view.models], by_class=by_class)
+    panels = () if len(findings) == 1 else _panels(view, findings)
+    tables = () if of_grades else _grades(view, by_class=by_class)
+    cut = say("calibration.details_cut", n=len(tables)) if len(tables) > 1 else ""
+    parts, figures = _parts(view, by_class=by_class), _figures(view, panels, findings)
     if not panels and not tables and parts is None:
         return None
-    return CalibrationDetails(
-        _figures(view, panels, findings), _note(view, panels), tables[:1], parts, cut, _plane(view)
-    )
-
-
-def _is_alone(found: Sequence[Finding]) -> bool:
-    """Return whether there is one curve to be shown: its figure is as large as others."""
-    return len(found) == 1
+    return CalibrationDetails(figures, _note(view, panels), tables[:1], parts, cut, _plane(view))
 
 
 def _has_curve(view: View, finding: Finding) -> bool:
@@ -152,10 +142,6 @@ def _panels(view: View, found: Sequence[Finding]) -> tuple[Shown, ...]:
     return tuple((r.model, r.label) for r in rows)[:MOST_PANELS]
 
 
-def _p_value(record: CalibrationRecord) -> float:
-    return 1.0 if record.p_value is None else record.p_value
-
-
 def _figures(view: View, shown: Sequence[Shown], found: Sequence[Finding]) -> tuple[Figure, ...]:
     kinds = {(f.record.model, f.record.label): f.kind for f in found}
     curves = calibration_curves(view.results, shown)
@@ -164,30 +150,26 @@ def _figures(view: View, shown: Sequence[Shown], found: Sequence[Finding]) -> tu
     end, root = end_of_axis(curves), mostly_low(curves)
     figures = []
     for place, (model, label) in enumerate(shown):
-        name = view.model(model).name
-        whose = (
-            name
-            if label is None
-            else say("calibration.of_class", model=name, label=shorten(visible(label), LONGEST))
-        )
-        kind = kinds[model, label]
-        title = say(f"calibration.panel_{kind}", model=whose)
+        whose, kind = _whose(view, model, label), kinds[model, label]
         draw = partial(
             calibration_curve, view.results, model, label=label, name="", end=end, root=root,
             level=kind in ("too_high", "too_low"),
         )  # fmt: skip
         figures.append(
             Figure(
-                name=f"calibration-{place}",
-                title=title,
-                caption="",
-                width=WIDTH,
-                height=HEIGHT,
-                description=say("calibration.described", model=whose),
-                draw=(draw,),
+                name=f"calibration-{place}", title=say(f"calibration.panel_{kind}", model=whose), caption="",
+                width=WIDTH, height=HEIGHT, description=say("calibration.described", model=whose), draw=(draw,),
             )
-        )
+        )  # fmt: skip
     return tuple(figures)
+
+
+def _whose(view: View, model: str, label: str | None) -> str:
+    """Name a model, of several classes with the class."""
+    name = view.model(model).name
+    if label is None:
+        return name
+    return say("calibration.of_class", model=name, label=shorten(visible(label), LONGEST))
 
 
 def _note(view: View, shown: Sequence[Shown]) -> str:
@@ -198,9 +180,7 @@ def _note(view: View, shown: Sequence[Shown]) -> str:
     above = [round(share_above(curve, end) * sum(curve.count or ())) for curve in curves]
     level = numbers.percent(view.confidence)
     texts = [
-        say("calibration.note", level=level)
-        if any(c.low for c in curves)
-        else say("calibration.note_no_band")
+        say("calibration.note" if any(c.low for c in curves) else "calibration.note_no_band", level=level)
     ]
     if any(above):
         texts.append(say("calibration.not_drawn", n=listed([numbers.count(n) for n in above]), end=end))
@@ -212,18 +192,18 @@ def _rows(view: View, found: Sequence[Finding]) -> list[Finding]:
     order = {m.id: m.index for m in view.models}
     if found[0].record.label is None:
         return sorted(found, key=lambda f: order[f.record.model])
-    return [found[0], *sorted(found[1:], key=lambda f: (_p_value(f.record), order[f.record.model]))]
+    p = {id(f): 1.0 if f.record.p_value is None else f.record.p_value for f in found}
+    return [found[0], *sorted(found[1:], key=lambda f: (p[id(f)], order[f.record.model]))]
 
 
 def _board(view: View, every: Sequence[Finding]) -> Table:
     by_class = every[0].record.label is not None
     rows = _rows(view, every)[:MOST_ROWS] if by_class else _rows(view, every)
-    drawn = [] if _is_alone(every) else [f for f in rows if _has_curve(view, f)]
+    drawn = [] if len(every) == 1 else [f for f in rows if _has_curve(view, f)]
     curves = calibration_curves(view.results, [(f.record.model, f.record.label) for f in drawn])
     end, root = (end_of_axis(curves), mostly_low(curves)) if curves else (1.0, False)
-    sketches = {
-        id(f): _sketch(view, f, curve, end, root=root) for f, curve in zip(drawn, curves, strict=True)
-    }
+    sketched = zip(drawn, curves, strict=True)
+    sketches = {id(f): _sketch(view, f, curve, end, root=root) for f, curve in sketched}
     heads = (
         *((Column(say("calibration.curve"), "sketch"),) if drawn else ()), say("calibration.predicted"),
         say("calibration.observed"), say("calibration.ratio"), say("calibration.slope"),
@@ -261,9 +241,7 @@ def _sketch(view: View, finding: Finding, curve: CurveRecord, end: float, *, roo
 
 def _board_row(view: View, finding: Finding, curve: Sketch | None, *, drawn: bool) -> Row:
     r, model = finding.record, view.model(finding.record.model)
-    label = ""
-    if r.label is not None:
-        label = say("calibration.of_class", model=model.name, label=shorten(visible(r.label), LONGEST))
+    label = "" if r.label is None else _whose(view, r.model, r.label)
     of_level = finding.kind in ("too_high", "too_low")
     of_slope = finding.kind in ("overconfident", "underconfident")
     p = "" if finding.p_adjusted is None else numbers.p_phrase(finding.p_adjusted)
@@ -304,15 +282,15 @@ def _sum(value: float) -> str:
     return numbers.count(round(value)) if value >= 10 else f"{value:.1f}"
 
 
-def _grades(view: View, order: Sequence[str], *, by_class: bool) -> tuple[Table, ...]:
+def _grades(view: View, *, by_class: bool) -> tuple[Table, ...]:
     """Return one table a model, the heading's first: grades in their order, or deciles of risk.
 
     Of several classes they are about the largest probability, and whether that class is the true one.
     """
     grade = view.results.options.get("grade")
     tables = []
-    for model in order:
-        rows = [r for r in view.results.calibration_table if r.model == model and r.slice is None]
+    for model in view.models:
+        rows = [r for r in view.results.calibration_table if r.model == model.id and r.slice is None]
         if rows:
             column = None if grade is None else str(grade)
             tables.append(_grade_table(view, model, rows, column, by_class=by_class))
@@ -320,56 +298,41 @@ def _grades(view: View, order: Sequence[str], *, by_class: bool) -> tuple[Table,
 
 
 def _grade_table(
-    view: View, model: str, rows: Sequence[CalibrationTableRecord], column: str | None, *, by_class: bool
+    view: View, shown: Model, rows: Sequence[CalibrationTableRecord], column: str | None, *, by_class: bool
 ) -> Table:
-    shown = view.model(model)
     root = sum(r.predicted < 0.2 for r in rows) >= 0.7 * len(rows)
     values = [v for r in rows for v in (r.predicted, r.observed, r.high)]
     rates = scale_of(values, RATES, texts=lambda t: f"{100 * t:g}", transform="root" if root else "linear")
-    finding = _grades_finding(
-        shown.name, rows, [r for r in rows if _shown_outside(r, len(rows), 1 - view.confidence)]
-    )
-    what = say("calibration.by_grade", column=column) if column else say("calibration.by_decile")
+    outside = [r for r in rows if _shown_outside(r, len(rows), 1 - view.confidence)]
+    finding = _grades_finding(shown.name, rows, outside)
+    what = say("calibration.by_grade" if column else "calibration.by_decile", column=column)
     if by_class:
-        of = (
-            say("calibration.by_grade_of_largest", column=column) if column else say("calibration.by_largest")
-        )
-        what = say("calibration.of_largest", what=of)
+        of = "calibration.by_grade_of_largest" if column else "calibration.by_largest"
+        what = say("calibration.of_largest", what=say(of, column=column))
     events = "calibration.right_head" if by_class else "calibration.events_head"
     heads = (
         say("calibration.n"), say(events), say("calibration.predicted"), say("calibration.observed"),
         Column(say("calibration.marks", symbol=shown.symbol), scale=rates), say("calibration.jeffreys"),
     )  # fmt: skip
-    return Table(
-        f"{what}: {finding}",
-        heads,
+    note = say(f"calibration.grades_{'note' if any(r.p_value is not None for r in rows) else 'no_p'}")
+    first, made = (
+        say(f"calibration.{'grade' if column else 'decile'}"),
         tuple(_grade_row(shown, r, rates) for r in rows),
-        say(
-            "calibration.grades_note"
-            if any(r.p_value is not None for r in rows)
-            else "calibration.grades_no_p"
-        ),
-        look="lined",
-        first=say("calibration.grade" if column else "calibration.decile"),
     )
+    return Table(f"{what}: {finding}", heads, made, note, look="lined", first=first)
 
 
 def _grade_row(model: Model, r: CalibrationTableRecord, rates: Scale) -> Row:
     title = f"{numbers.rate(r.predicted)}, {numbers.rate(r.observed)}"
+    p = numbers.p_value(None if r.p_value is None else 2 * min(r.p_value, 1 - r.p_value))
+    side = say(f"calibration.side_{'high' if r.predicted > r.observed else 'low'}") if _outside(r) else ""
     cells = (
         numbers.count(r.n),
         numbers.count(round(r.observed * r.n)),
         Cell(numbers.rate(r.predicted), strong=_outside(r)),
         numbers.rate(r.observed),
         stroke(rates, r.observed, r.low, r.high, bar=r.predicted, title=title, mark=model),
-        Cell(
-            numbers.p_value(None if r.p_value is None else 2 * min(r.p_value, 1 - r.p_value)),
-            say("calibration.side_high" if r.predicted > r.observed else "calibration.side_low")
-            if _outside(r)
-            else "",
-            look="wrong" if _outside(r) else "",
-            strong=False,
-        ),
+        Cell(p, side, look="wrong" if side else "", strong=False),
     )
     return Row(model, cells, r.grade)
 
@@ -383,9 +346,7 @@ def _grades_finding(
     if high and low:
         return say("calibration.grades_both", model=model, high=high, low=low)
     if outside:
-        return say(
-            "calibration.grades_high" if high else "calibration.grades_low", model=model, names=high or low
-        )
+        return say(f"calibration.grades_{'high' if high else 'low'}", model=model, names=high or low)
     if all(row.low is None for row in rows):
         return model
     return say("calibration.grades_inside", model=model, total=len(rows))
@@ -400,28 +361,23 @@ def _shown_outside(row: CalibrationTableRecord, rows: int, alpha: float) -> bool
 
 def _spans(rows: Sequence[CalibrationTableRecord], marked: set[int]) -> str:
     """List the marked grades, those that follow each other by the first and the last: ``1, 3 to 5 and 9``."""
-    spans: list[list[str]] = []
-    follows = False
-    for row in rows:
-        if id(row) in marked:
-            spans = [*spans[:-1], [*spans[-1], row.grade]] if follows else [*spans, [row.grade]]
-        follows = id(row) in marked
-    long = 3
-    texts = [
-        [say("calibration.span", first=names[0], last=names[-1])] if len(names) >= long else names
-        for names in spans
-    ]
-    return listed([text for names in texts for text in names], 10)
+    runs = groupby(rows, key=lambda row: id(row) in marked)
+    texts: list[str] = []
+    for names in ([row.grade for row in run] for there, run in runs if there):
+        long = len(names) >= LEAST_SPAN
+        texts += [say("calibration.span", first=names[0], last=names[-1])] if long else names
+    return listed(texts, 10)
 
 
 def _outside(row: CalibrationTableRecord) -> bool:
     return row.low is not None and row.high is not None and not row.low <= row.predicted <= row.high
 
 
-def _parts(view: View, order: Sequence[str], *, by_class: bool) -> Table | None:
+def _parts(view: View, *, by_class: bool) -> Table | None:
     """Return what is gained by ranking and lost to miscalibration, in percent of the Brier score's uncertainty."""
     whole = {r.model: r for r in view.results.calibration if r.slice is None and r.label is None}
-    records = [whole[m] for m in order if m in whole and whole[m].unc and whole[m].mcb is not None]
+    ranked = (whole[m.id] for m in view.models if m.id in whole)
+    records = [r for r in ranked if r.unc and r.mcb is not None]
     if not records:
         return None
     skill = {r.model: (r.dsc or 0.0) / (r.unc or 1.0) for r in records}

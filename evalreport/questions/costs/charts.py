@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from evalreport.plots.parameters import Names
-from evalreport.plots.style import DASHED, GREY, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.plots.style import DASHED, GREY, INK, MUTED, NEW_AXES, PAPER, Names, chart, mark_of
 from evalreport.questions.costs.records import CostRecord
 from evalreport.schema.lookups import place_of_model, values_of, with_limits
 from evalreport.schema.results import Results

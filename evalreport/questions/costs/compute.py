@@ -108,6 +108,7 @@ def _records(
         bounds = _bounds_of(own, mean, success, options.confidence)
         (median, _), (p95, _) = (_quantile(own, share, options.confidence) for share in (0.5, 0.95))
         total = math.fsum(own.cost)
+        reasons: JsonObject = {f"{figure}_reason": of.reason for figure, of in bounds.items()}
         of_gates = None
         if deciding is not options:
             of_gates = CostLimits(**_limits(_bounds_of(own, mean, success, deciding.confidence)))
@@ -130,7 +131,7 @@ def _records(
             of_gates=of_gates,
             reason=_together([of.reason for of in bounds.values()]),
             **_limits(bounds),
-            **_reasons(bounds),
+            **reasons,
         )
 
 
@@ -142,10 +143,6 @@ def _bounds_of(own: Spending, mean: Figure | Text, success: Figure | Text, level
         "median": _quantile(own, 0.5, level)[1],
         "p95": _quantile(own, 0.95, level)[1],
     }
-
-
-def _reasons(bounds: Mapping[str, Bounds]) -> JsonObject:
-    return {f"{figure}_reason": of.reason for figure, of in bounds.items()}
 
 
 def _limits(bounds: Mapping[str, Bounds]) -> JsonObject:

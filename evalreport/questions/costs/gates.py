@@ -8,7 +8,7 @@ from evalreport.errors import UsageError
 from evalreport.gates.conditions import CostFigure, Gate, Term, cost_of, wrong
 from evalreport.gates.deciding import Limited, decide_by_limits
 from evalreport.questions.costs.interval import NO_VARIATION
-from evalreport.questions.costs.records import CostRatioRecord, CostRecord
+from evalreport.questions.costs.records import CostRatioRecord, CostRecord, ratio_between
 from evalreport.registry import unknown_name
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
@@ -113,11 +113,9 @@ def _of_pair(gate: Gate, column: str, figure: CostFigure, results: Results) -> L
         ratio = None if second == 0 else first / second
         return Limited(ratio, ratio, ratio, Message("costs.all_zero"), exact=ratio is not None)
     within, _ = (_record(gate, term, column, results).slice for term in (a, b))
-    for row in results.cost_ratios:
-        if (row.column, row.slice, row.a, row.b) == (column, within, a.model, b.model):
-            return _ratio(row, figure)
-        if (row.column, row.slice, row.a, row.b) == (column, within, b.model, a.model):
-            return _turned(_ratio(row, figure))
+    row = ratio_between(results.cost_ratios, column, a.model, b.model, within)
+    if row is not None:
+        return _ratio(row, figure)
     raise UsageError(
         f"gate {gate.text!r}: {a.model} and {b.model} are not compared; leave --baseline out, or make one of them the"
         " baseline"
@@ -130,11 +128,3 @@ def _ratio(row: CostRatioRecord, figure: CostFigure) -> Limited:
     exact = row.per_success_ratio is not None and row.per_success_reason == NO_VARIATION
     low, high = row.per_success_low, row.per_success_high
     return Limited(row.per_success_ratio, low, high, row.per_success_reason, exact=exact)
-
-
-def _turned(found: Limited) -> Limited:
-    def inverted(x: float | None) -> float | None:
-        return None if not x else 1 / x
-
-    low, high = inverted(found.high), inverted(found.low)
-    return Limited(inverted(found.value), low, high, found.reason, found.exact)

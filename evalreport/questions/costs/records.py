@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
+from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import Slice
 from evalreport.texts import Message
 
@@ -93,6 +94,23 @@ class CostRatioRecord:
     per_success_low: float | None = None
     per_success_high: float | None = None
     per_success_reason: Message | None = None
+
+
+def ratio_between(
+    ratios: Iterable[CostRatioRecord], column: str, a: str, b: str, within: Slice | None = None
+) -> CostRatioRecord | None:
+    """Return the ratio of two models, turned round where the records hold the other one."""
+    for row in ratios:
+        if (row.column, row.slice, row.a, row.b) == (column, within, a, b):
+            return row
+        if (row.column, row.slice, row.a, row.b) == (column, within, b, a):
+            turned: JsonObject = {
+                f"{of}{name}": 1 / value if (value := getattr(row, f"{of}{part}")) else None
+                for of in ("", "per_success_")
+                for name, part in (("ratio", "ratio"), ("low", "high"), ("high", "low"))
+            }
+            return replace(row, a=a, b=b, **turned)
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,11 +9,9 @@ from functools import partial
 from evalreport import numbers
 from evalreport.plots.pictures import Figure
 from evalreport.questions.costs.charts import costs_drawn, is_logarithmic, quality_against_cost
-from evalreport.questions.costs.records import CostRatioRecord, CostRecord
+from evalreport.questions.costs.records import CostRatioRecord, CostRecord, ratio_between
 from evalreport.report.table import Cell, Row, Table, Tables, plain_cell
-from evalreport.report.view import View, metric_digits, value_of
-from evalreport.schema.lookups import verdict_between
-from evalreport.schema.metrics import Slice
+from evalreport.report.view import View
 from evalreport.texts import say
 from evalreport.texts.visible import distinct_names, visible
 
@@ -51,42 +49,24 @@ def _overall(view: View, column: str) -> list[CostRecord]:
     return [by_model[m.id] for m in view.models if m.id in by_model]
 
 
-def ratio_between(
-    view: View, column: str, a: str, b: str, within: Slice | None = None
-) -> CostRatioRecord | None:
-    """Return the ratio of two models' means, turned round where the results hold the other one."""
-    for row in view.results.cost_ratios:
-        if (row.column, row.slice, row.a, row.b) == (column, within, a, b):
-            return row
-        if (row.column, row.slice, row.a, row.b) == (column, within, b, a):
-            inverted = [None if not x else 1 / x for x in (row.ratio, row.high, row.low)]
-            return CostRatioRecord(
-                a=a, b=b, column=column, slice=within, ratio=inverted[0], low=inverted[1], high=inverted[2],
-                level=row.level, method=row.method, alike=row.alike, reason=row.reason,
-            )  # fmt: skip
-    return None
-
-
 def sentence(view: View, column: str) -> str:
     """Say what the cheaper of two models costs, after what is known of their quality."""
     records = _overall(view, column)
     pair = _told(view, column, records)
     if pair is None:
         own = min(records, key=lambda r: r.mean)
-        return say(
-            "costs.mean_alone", model=view.model(own.model).name, column=visible(column), mean=_mean(own)
-        )
+        mean = plain_cell(own.mean, own.low, own.high, _decimals([own])).text
+        return say("costs.mean_alone", model=view.model(own.model).name, column=visible(column), mean=mean)
     a, b = pair
-    ratio = ratio_between(view, column, a, b)
+    ratio = ratio_between(view.results.cost_ratios, column, a, b)
     assert ratio is not None
     first, second = view.model(a).name, view.model(b).name
-    much = _much(ratio)
-    verdict = None if view.results.is_blocked else verdict_between(view.results.verdicts, a, b)
+    verdict = None if view.results.is_blocked else view.verdict(a, b)
     if verdict is not None and verdict.verdict in ("equivalent", "non-inferior"):
-        margin, costs = view.results.options.get("margin"), _verb(column, much)
+        margin, costs = view.results.options.get("margin"), _verb(column, ratio)
         key = "costs.told_equivalent" if verdict.verdict == "equivalent" else "costs.told_non_inferior"
         return say(key, a=first, b=second, margin=margin, costs=costs)
-    costs = _verb(column, much, second)
+    costs = _verb(column, ratio, second)
     if verdict is None:
         return say("costs.told_alone", a=first, costs=costs)
     if verdict.verdict == "undecided":
@@ -102,19 +82,14 @@ def _told(view: View, column: str, records: Sequence[CostRecord]) -> tuple[str, 
     """
     models = [r.model for r in records]
     reference = view.results.baseline if view.results.baseline in models else models[0]
-    others = sorted(
-        (r for r in records if r.model != reference and _has_ratio(view, column, r.model, reference)),
-        key=lambda r: (r.mean, r.model),
-    )
+    ratios = {r.model: ratio_between(view.results.cost_ratios, column, r.model, reference) for r in records}
+    with_ratio = {model for model, ratio in ratios.items() if ratio is not None and ratio.ratio is not None}
+    others = sorted((r for r in records if r.model in with_ratio), key=lambda r: (r.mean, r.model))
     if not others:
         return None
     own = next(r for r in records if r.model == reference)
     for other in others:
-        told = (
-            None
-            if view.results.is_blocked
-            else verdict_between(view.results.verdicts, other.model, reference)
-        )
+        told = None if view.results.is_blocked else view.verdict(other.model, reference)
         if told is not None and told.verdict == "equivalent" and own.mean < other.mean:
             return reference, other.model
         if told is not None and told.verdict in ("equivalent", "non-inferior", "better"):
@@ -124,30 +99,12 @@ def _told(view: View, column: str, records: Sequence[CostRecord]) -> tuple[str, 
     return others[0].model, reference
 
 
-def _has_ratio(view: View, column: str, a: str, b: str) -> bool:
-    ratio = ratio_between(view, column, a, b)
-    return ratio is not None and ratio.ratio is not None
-
-
-def _much(ratio: CostRatioRecord) -> str | tuple[str, str, str]:
-    """Write a ratio with its limits: 0.16 times as much (0.15 to 0.18)."""
-    assert ratio.ratio is not None
-    if ratio.low is None or ratio.high is None:
-        return numbers.to_digits(ratio.ratio, 2)
-    return (
-        numbers.to_digits(ratio.ratio, 2),
-        numbers.to_digits(ratio.low, 2),
-        numbers.to_digits(ratio.high, 2),
-    )
-
-
-def _verb(column: str, much: str | tuple[str, str, str], other: str = "") -> str:
+def _verb(column: str, ratio: CostRatioRecord, other: str = "") -> str:
+    """Say that a model costs so many times as much, with the limits: 0.16 times as much (0.15 to 0.18)."""
     key = column if column in ("cost", "latency", "tokens") else "other"
-    if isinstance(much, tuple):
-        value, low, high = much
-        limits = say("costs.limits", low=low, high=high)
-    else:
-        value, limits = str(much), ""
+    parts = (ratio.ratio, ratio.low, ratio.high)
+    value, *ends = (numbers.to_digits(part, 2) for part in parts if part is not None)
+    limits = say("costs.limits", low=ends[0], high=ends[1]) if len(ends) == len(("low", "high")) else ""
     than = say("costs.as_of", model=other) if other else ""
     return say(f"costs.verb.{key}", value=value, than=than, limits=limits, column=visible(column))
 
@@ -157,7 +114,7 @@ def _about(view: View, column: str) -> str:
     records = _overall(view, column)
     several = len({r.n for r in records}) > 1 or view.results.options.get("join") == "independent"
     questions = say("costs.questions_of_each" if several else "costs.questions", n=records[0].n)
-    return " · ".join((questions, say("costs.of_column", column=_named(records[0]))))
+    return f"{questions} · {say('costs.of_column', column=_named(records[0]))}"
 
 
 def _figure(view: View, column: str) -> tuple[Figure, ...]:
@@ -197,24 +154,20 @@ def _table(view: View, column: str) -> Table:
     rows = []
     for record in records:
         model = view.model(record.model)
-        value = value_of(view, model, view.primary)
+        value = view.value(model, view.primary)
         cells: list[str | Cell] = [
-            numbers.number(value, metric_digits(view, view.primary)),
+            numbers.number(value, view.digits(view.primary)),
             plain_cell(record.mean, record.low, record.high, decimals, strong=True),
             numbers.number(record.median, decimals),
             _p95(record, decimals),
             _per_success(record, decimals),
         ]
         if reference is not None:
-            ratio = (
-                None if record.model == reference else ratio_between(view, column, record.model, reference)
-            )
+            ratio = ratio_between(view.results.cost_ratios, column, record.model, reference)
             cells.append("1" if record.model == reference else _times(ratio))
         rows.append(Row(model, tuple(cells), off=record.undominated is False))
-    heads = [
-        view.primary_label,
-        *(say(f"costs.head.{head}") for head in ("mean", "median", "p95", "per_success")),
-    ]
+    named = (say(f"costs.head.{head}") for head in ("mean", "median", "p95", "per_success"))
+    heads = [view.primary_label, *named]
     if reference is not None:
         heads.append(say("costs.head.ratio", model=view.model(reference).name))
     return Table(say("costs.table", column=_named(records[0])), tuple(heads), tuple(rows), look="lined")
@@ -247,21 +200,20 @@ def _by_slice(view: View, column: str, by: str) -> Table:
             for r in found
         ]
         if reference is not None:
-            cells += [_times(ratio_between(view, column, m.id, reference, within)) for m in others]
+            cells += [
+                _times(ratio_between(view.results.cost_ratios, column, m.id, reference, within))
+                for m in others
+            ]
         rows.append(Row(None, tuple(cells), names[within.value]))
     heads = [m.name for m in models]
     if reference is not None:
         to = view.model(reference).name
         heads += [say("costs.head.ratio_of", a=m.name, b=to) for m in others]
     left = len(slices) - len(shown)
-    return Table(
-        say("costs.table_by", column=_named(overall[0]), by=visible(by)),
-        tuple(heads),
-        tuple(rows),
-        say("costs.slices_left", n=left) if left else "",
-        look="lined",
-        first=say("table.slice"),
-    )
+    title, note = say("costs.table_by", column=_named(overall[0]), by=visible(by)), ""
+    if left:
+        note = say("costs.slices_left", n=left)
+    return Table(title, tuple(heads), tuple(rows), note, look="lined", first=say("table.slice"))
 
 
 def _named(record: CostRecord) -> str:
@@ -277,10 +229,6 @@ def _decimals(records: Sequence[CostRecord]) -> int:
         return 0
     largest, smallest = (math.floor(math.log10(of)) for of in (max(means), min(means)))
     return max(2 - largest, 1 - smallest, 0)
-
-
-def _mean(record: CostRecord) -> str:
-    return plain_cell(record.mean, record.low, record.high, _decimals([record])).text
 
 
 def _p95(record: CostRecord, decimals: int) -> Cell:

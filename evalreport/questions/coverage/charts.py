@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from evalreport.plots.curves import draw_diagonal
-from evalreport.plots.parameters import Names
-from evalreport.plots.style import NEW_AXES, chart, mark_of
+from evalreport.plots.style import NEW_AXES, Names, chart, mark_of
 from evalreport.questions.coverage.records import CoverageRecord
 from evalreport.schema.lookups import place_of_model
 from evalreport.schema.results import Results

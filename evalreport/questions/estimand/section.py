@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalreport.report.table import Column, Row, Table, Tables
-from evalreport.report.view import View, text_of
+from evalreport.report.view import View
 from evalreport.texts import say
 from evalreport.texts.labels import sentence_start
 
@@ -16,7 +16,7 @@ def describe(view: View) -> Tables | None:
     if estimand is None:
         return None
     rows = tuple(
-        Row(None, (sentence_start(text_of(view, getattr(estimand, part))),), say(f"estimand.part.{part}"))
+        Row(None, (sentence_start(view.text(getattr(estimand, part))),), say(f"estimand.part.{part}"))
         for part in PARTS
     )
     heads = (Column(say("estimand.head"), "text"),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalreport import numbers
 from evalreport.questions.fragility.records import FragilityRecord
 from evalreport.report.table import Cell, Row, Table, Tables, headings
-from evalreport.report.view import View, text_of
+from evalreport.report.view import View
 from evalreport.texts import say
 
 MOST_ROWS = 6
@@ -28,7 +28,7 @@ def describe(view: View) -> Tables | None:
 
 def _row(view: View, record: FragilityRecord) -> Row:
     a, b = sorted((view.model(record.a), view.model(record.b)), key=lambda model: model.index)
-    how = text_of(view, record.reason or "") if record.method is None else say(f"fragility.{record.method}")
+    how = view.text(record.reason or "") if record.method is None else say(f"fragility.{record.method}")
     turned = numbers.MISSING if record.turned is None else numbers.count(record.turned)
     cells = (Cell(turned), numbers.count(record.of), how)
     return Row(None, cells, say("differences.pair", a=a.name, b=b.name), f"{a.key} {b.key}")

@@ -10,7 +10,7 @@ from evalreport import numbers
 from evalreport.questions.judges.records import JudgeAgreementRecord, JudgeBiasRecord, JudgeEstimateRecord
 from evalreport.report.naming import count_range, label_of, listed
 from evalreport.report.table import Cell, Row, Table, Tables, limited_cell, pair_row
-from evalreport.report.view import Model, View, difference_digits, metric_digits
+from evalreport.report.view import Model, View
 from evalreport.schema.lookups import negated
 from evalreport.texts import say
 
@@ -99,7 +99,7 @@ def _levels(view: View, estimates: Sequence[JudgeEstimateRecord]) -> str:
 
 def _estimate(view: View, record: JudgeEstimateRecord) -> tuple[Cell | str, ...]:
     signed = record.b is not None
-    decimals = difference_digits(view, view.primary) if signed else metric_digits(view, view.primary)
+    decimals = view.digits_of_difference(view.primary) if signed else view.digits(view.primary)
 
     value = partial(limited_cell, decimals=decimals, signed=signed)
     return (

@@ -8,9 +8,10 @@ from evalreport import numbers
 from evalreport.plots.pairs import critical_differences
 from evalreport.plots.pictures import Figure
 from evalreport.questions.ranks.records import OmnibusRecord
-from evalreport.report.naming import MetricKey, label_of, metric_label
+from evalreport.report.naming import label_of, metric_label
 from evalreport.report.table import Row, Table, Tables, headings
-from evalreport.report.view import View, text_of
+from evalreport.report.view import View
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import named, say
 
 MOST_DRAWN = 24
@@ -44,8 +45,8 @@ def _row(view: View, record: OmnibusRecord, remarks: bool) -> Row:
     degrees = [numbers.statistic(df) for df in (record.df, record.df2) if df is not None]
     text = numbers.statistic(record.statistic) + (f" (df {', '.join(degrees)})" if degrees else "")
     many = "" if record.blocks is None else f"{numbers.count(record.blocks)} "
-    remark = (text_of(view, record.reason or record.caution or ""),) if remarks else ()
-    cells = (metric_label(MetricKey(record.metric)), many + named("omnibus.block", record.by), text,
+    remark = (view.text(record.reason or record.caution or ""),) if remarks else ()
+    cells = (metric_label(Quantity(record.metric)), many + named("omnibus.block", record.by), text,
              numbers.p_value(record.p_value), *remark)  # fmt: skip
     return Row(None, cells, label_of("test", record.test))
 

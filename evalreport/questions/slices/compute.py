@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -64,22 +64,19 @@ def slice_warnings(
     divisions: Sequence[Division], sides: Sequence[Side], rows: Sequence[DisparityRecord], options: Options
 ) -> Iterator[WarningRecord]:
     """Yield the warnings of every column: slices that are worse first, then those that could not be tested."""
+    # That a slice is better is no caution.
+    worse = [r for r in rows if r.text and r.flagged]
+    worse = [r for r in worse if direction(Quantity.of(r), options) * (r.difference or 0.0) <= 0]
     for division in divisions:
-        worse = [r for r in rows if r.slice.column == division.column and r.text and _is_worse(r, options)]
-        if worse:
-            yield _flagged(division, worse, rows, options)
+        flagged = [r for r in worse if r.slice.column == division.column]
+        if flagged:
+            yield _flagged(division, flagged, rows, options)
     for division in divisions:
+        column = division.column
         if len(division.values) == 1:
-            value = division.values[0]
-            about = (division.column,)
-            yield warning("one_slice", about=about, value=value, column=division.column)
+            yield warning("one_slice", about=(column,), value=division.values[0], column=column)
         else:
-            yield from _small(division, [s for s in sides if s.name.column == division.column])
-
-
-def _is_worse(row: DisparityRecord, options: Options) -> bool:
-    """Say whether a slice is shown to differ, and not to be better: that it is better is no caution."""
-    return row.flagged and direction(Quantity.of(row), options) * (row.difference or 0.0) <= 0
+            yield from _small(division, [s for s in sides if s.name.column == column])
 
 
 def _flagged(
@@ -92,9 +89,8 @@ def _flagged(
     if len(ordered) > 3:
         sentences.append(Message("disparity.more", n=len(ordered) - 3, column=division.column))
     if tests > 1 and options.correction != "none":
-        sentences.append(
-            Message("disparity.adjusted", correction=Message(f"correction.{options.correction}"), n=tests)
-        )
+        correction = Message(f"correction.{options.correction}")
+        sentences.append(Message("disparity.adjusted", correction=correction, n=tests))
     elif tests > 1:
         sentences.append(Message("disparity.not_adjusted", n=tests))
     about = tuple(dict.fromkeys([division.column, *(r.slice.value for r in ordered)]))
@@ -112,9 +108,7 @@ def _small(division: Division, sides: Sequence[Side]) -> Iterator[WarningRecord]
     by_reason: dict[Text, list[str]] = {}
     for value, reason in list(reasons.items())[:MOST_NAMED]:
         by_reason.setdefault(reason, []).append(value)
-    shown = tuple(
-        Message("too_small.listed", values=tuple(v), reason=reason) for reason, v in by_reason.items()
-    )
+    shown = tuple(Message("too_small.listed", values=tuple(v), reason=why) for why, v in by_reason.items())
     more = len(reasons) - MOST_NAMED
     if more > 0:
         yield warning("small_slices", "more", about=about, column=column, listed=shown, n=more)
@@ -134,11 +128,8 @@ def found_of(division: Division) -> FoundRecord:
     values = Message("division.values", names=division.values[:MOST_NAMED])
     if n > MOST_NAMED:
         values = Message("division.values_more", names=division.values[:MOST_NAMED], n=n - MOST_NAMED)
-    return FoundRecord(
-        what=f"slices of {division.column}",
-        value=values,
-        why=division.how or Message("sliceable.values", n=n),
-    )
+    why = division.how or Message("sliceable.values", n=n)
+    return FoundRecord(what=f"slices of {division.column}", value=values, why=why)
 
 
 MOST = 2 / 3
@@ -201,16 +192,11 @@ def reversals(
         if not row.recommended or Quantity.of(row) != primary or not row.difference:
             continue
         for (a, b, column), slices in by_pair.items():
-            if (a, b) == (row.a, row.b) and any(_opposite(row, one, alpha) for one in slices):
-                differences = [one.difference or 0.0 for one in slices]
+            differences = [one.difference or 0.0 for one in slices]
+            p_values = [1.0 if one.p_value is None else one.p_value for one in slices]
+            turned = zip(differences, p_values, strict=True)
+            if (a, b) == (row.a, row.b) and any(d * row.difference < 0 and p <= alpha for d, p in turned):
                 yield from _turned(row, column, differences, primary, options)
-
-
-def _opposite(whole: ComparisonRecord, within: ComparisonRecord, alpha: float) -> bool:
-    """Say whether a slice decides its pair the other way than the difference of the whole."""
-    if whole.difference is None or within.difference is None or within.p_value is None:
-        return False
-    return within.difference * whole.difference < 0 and within.p_value <= alpha
 
 
 def _turned(
@@ -269,23 +255,6 @@ class Sliced(SliceLists):
     found: tuple[FoundRecord, ...] = ()
     task_verdicts: tuple[TaskVerdictRecord, ...] = ()
     calibration: tuple[CalibrationRecord, ...] = ()
-
-
-def _by_group(
-    shares: Mapping[tuple[str, Quantity], Sequence[tuple[str, float, float]]], column: str
-) -> list[Shares]:
-    """Return each model's shares of each metric in the groups of a column, from (group, successes, trials)."""
-    return [
-        Shares(
-            model,
-            quantity.metric,
-            column,
-            tuple(name for name, _, _ in groups),
-            np.array([successes for _, successes, _ in groups]),
-            np.array([trials for _, _, trials in groups]),
-        )
-        for (model, quantity), groups in shares.items()
-    ]
 
 
 def slice_records(
@@ -350,26 +319,33 @@ def slice_records(
                 sides += sides_of(group, samples, primary, predictions, options)
             done += 1
             progress(done / total)
-        of_groups += _by_group(shares, division.column)
+        of_groups += [
+            Shares(
+                model,
+                quantity.metric,
+                division.column,
+                tuple(name for name, _, _ in groups),
+                np.array([successes for _, successes, _ in groups]),
+                np.array([trials for _, _, trials in groups]),
+            )
+            for (model, quantity), groups in shares.items()
+        ]
     sides = large_enough(sides, options)
     disparities = disparity_records(sides, options)
-    blocked = any(warning.level == "blocker" for warning in predictions.warnings)
-    if blocked:
+    if blocked := any(warning.level == "blocker" for warning in predictions.warnings):
         # With a blocker no slice is flagged either; the numbers stay.
         disparities = tuple(replace(row, flagged=False, text=None) for row in disparities)
     warnings = (
         *slice_warnings(compared_with, sides, disparities, options),
         *reversals(rows, within, tested_slices(sides), primary, deciding),
     )
-    slices = tuple(found_of(division) for division in compared_with)
-    verdicts = () if blocked or predictions.tasks is None else task_verdicts(of_tasks, deciding)
     return Sliced(
         metrics=tuple(metrics),
         comparisons=tuple(within),
         disparities=disparities,
         raised=warnings,
-        found=slices,
-        task_verdicts=verdicts,
+        found=tuple(map(found_of, compared_with)),
+        task_verdicts=() if blocked or predictions.tasks is None else task_verdicts(of_tasks, deciding),
         calibration=tuple(calibrated),
         group_spread=spread_records(of_groups, options.confidence, options.seed),
         group_ratios=ratio_records(of_groups, options.confidence),
@@ -390,17 +366,15 @@ def _keep_shares(
             estimate = group.estimate(model.name, quantity)
             if estimate is None:
                 continue
-            evidence = estimate.evidence
-            plain = isinstance(evidence, Proportion)
-            counts = (
-                (evidence.successes, evidence.trials)
-                if isinstance(evidence, Proportion)
-                else (0.0, float("nan"))
-            )
-            undefined = not plain and estimate.sampling.alike and not estimate.defined
-            # A group without a trial, as one without a positive has no recall, is too small.
-            own = (0.0, 0.0) if undefined else counts
-            shares.setdefault((model.name, quantity), []).append((group.name.value, *own))
+            counts = (0.0, float("nan"))
+            if isinstance(estimate.evidence, Proportion):
+                counts = (estimate.evidence.successes, estimate.evidence.trials)
+            elif estimate.sampling.alike and not estimate.defined:
+                counts = (
+                    0.0,
+                    0.0,
+                )  # without a trial, as one without a positive has no recall, it is too small
+            shares.setdefault((model.name, quantity), []).append((group.name.value, *counts))
 
 
 def spread_of(quantity: Quantity) -> bool:

@@ -244,6 +244,8 @@ def _of_influences(side: Side, value: float, level: float) -> tuple[Limits, Limi
         return _nothing(by.NO_OTHERS)
     if side.two_sets is not None:
         return _squared_and_added(side.two_sets, level)
+    if contrast.variance <= 0:
+        return _nothing(Message("disparity.no_variation"))
     difference = by.influence_difference(side.value - value, contrast, level)
     if not (side.value > 0 and value > 0 and has_ratio(side)):
         return difference, Limits(None, None)

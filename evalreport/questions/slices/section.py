@@ -12,7 +12,7 @@ from evalreport.plots.pairs import LEAST_EXAMPLES, over_time
 from evalreport.plots.pictures import Figure
 from evalreport.questions.slices import group_tables as segments
 from evalreport.questions.slices.records import DisparityRecord, are_periods, distinct_tests, stand_in_order
-from evalreport.report.naming import MetricKey, listed
+from evalreport.report.naming import listed
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.sections.tasks import TASK
 from evalreport.report.table import (
@@ -28,18 +28,9 @@ from evalreport.report.table import (
     stroke,
     value_cell,
 )
-from evalreport.report.view import (
-    OF_SLICES,
-    Model,
-    View,
-    is_cut,
-    key_of,
-    limits_at_zero,
-    metric_digits,
-    text_of,
-)
+from evalreport.report.view import OF_SLICES, Model, View, is_cut, limits_at_zero
 from evalreport.schema.lookups import quarter
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRecord, Quantity
 from evalreport.texts import Text, coded, named, say
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import distinct_names, visible
@@ -90,7 +81,8 @@ def describe(view: View) -> Slices | None:
     family, groups = _against_rest(view), segments.groups_of(view)
     finding = "" if _blocked(view) else _finding(view, family, groups, names)
     columns = [_column(view, name, sliced, groups, finding) for name in names]
-    over_time = [place for place, name in enumerate(names) if _is_over_time(name, sliced)]
+    values = {name: {r.slice.value for r in sliced if r.slice and r.slice.column == name} for name in names}
+    over_time = [p for p, name in enumerate(names) if len(values[name]) > 2 and are_periods([*values[name]])]
     for number, place in enumerate(over_time[:MOST_CHARTS]):
         columns[place] = replace(columns[place], figure=_over_time(view, names[place], number))
     plain = say("heading.slices")
@@ -98,26 +90,18 @@ def describe(view: View) -> Slices | None:
     return Slices(heading, tuple(columns), _note(view, family))
 
 
-def _is_over_time(column: str, sliced: Sequence[MetricRecord]) -> bool:
-    values = {r.slice.value for r in sliced if r.slice is not None and r.slice.column == column}
-    return len(values) > 2 and are_periods(list(values))
-
-
 def _over_time(view: View, column: str, number: int) -> Figure:
     """Return the values of all models over the periods of a column."""
-    metric = metric_digits(view, view.primary).headed(view.primary_label)
-    names = {model.id: model.name for model in view.models}
+    metric = view.digits(view.primary).headed(view.primary_label)
+    known = {"metric": metric, "column": visible(column)}
     return Figure(
-        name=f"over-time-{number}",
-        title=say("evidence.over_time", metric=metric, column=visible(column)),
+        name=f"over-time-{number}", title=say("evidence.over_time", **known), width=9.0, height=2.6,
         caption=say(
             "evidence.over_time_note", model=view.models[0].name, level=numbers.percent(view.confidence),
             least=LEAST_EXAMPLES,
         ),
-        width=9.0,
-        height=2.6,
-        description=say("evidence.over_time_described", metric=metric, column=visible(column)),
-        draw=(partial(over_time, view.results, column=column, names=names),),
+        description=say("evidence.over_time_described", **known),
+        draw=(partial(over_time, view.results, column=column, names=view.names),),
     )  # fmt: skip
 
 
@@ -147,14 +131,14 @@ def _worst(view: View, tested: Sequence[DisparityRecord]) -> str:
     worst = max(own, key=lambda r: abs(r.difference or 0.0))
     value = next(
         (r.value for r in view.results.metrics
-         if r.slice == worst.slice and r.model == worst.model and key_of(r) == view.primary), None,
+         if r.slice == worst.slice and r.model == worst.model and Quantity.of(r) == view.primary), None,
     )  # fmt: skip
     if value is None or worst.difference is None:
         return ""
     return say(
         "finding.slices_worst", column=visible(worst.slice.column), value=visible(worst.slice.value),
         metric=view.primary_words, model=view.model(worst.model).name, here=value, rest=value - worst.difference,
-        decimals=min(metric_digits(view, view.primary).decimals, 3),
+        decimals=min(view.digits(view.primary).decimals, 3),
     )  # fmt: skip
 
 
@@ -192,7 +176,7 @@ def _column(
     )
     names = distinct_names(values, LONGEST)
     on_primary = {
-        (r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == view.primary
+        (r.slice.value, r.model): r for r in records if r.slice is not None and Quantity.of(r) == view.primary
     }
     further = {v: segments.cells_of(groups, (name, v)) if groups else () for v in shown}
     rows = tuple(_row(view, v, names[v], models, on_primary, rest, scale, further[v]) for v in shown)
@@ -213,7 +197,7 @@ def _column(
         how=visible(next((f.why for f in view.results.found if f.what == f"slices of {name}"), "")),
         findings=(
             *(
-                text_of(view, w.text)
+                view.text(w.text)
                 for w in view.results.warnings
                 if w.code == "order_reversed_in_slices" and w.about[-1:] == (name,)
             ),
@@ -242,7 +226,7 @@ def _row(
 ) -> Row:
     counts = sorted({r.n for (v, _), r in on_primary.items() if v == value})
     n = "\u2013".join(map(numbers.count, dict.fromkeys((counts[0], counts[-1])))) if counts else ""
-    decimals = metric_digits(view, view.primary)
+    decimals = view.digits(view.primary)
     cells = []
     for model in models:
         record, tone = on_primary.get((value, model.id)), shown_word(view, rest.get((value, model.id)))
@@ -264,7 +248,7 @@ def _gap(
         return numbers.MISSING, stroke(scale, None, title=f"{name}: {numbers.MISSING}")
     sign = 1.0 if view.greater_is_better else -1.0
     limits = sorted(sign * end for end in (record.low, record.high) if end is not None)
-    decimals = metric_digits(view, view.primary)
+    decimals = view.digits(view.primary)
     text = numbers.number(record.difference + 0.0, decimals, signed=True)
     title, (low, high) = f"{name}: {text}", limits if len(limits) == 2 else (None, None)
     if low is not None:
@@ -275,11 +259,11 @@ def _gap(
 
 
 def _values(
-    view: View, key: MetricKey, names: Mapping[str, str], records: Sequence[MetricRecord], column: str
+    view: View, key: Quantity, names: Mapping[str, str], records: Sequence[MetricRecord], column: str
 ) -> Table:
     """Return one metric by slice and model, each with its interval."""
-    decimals, models = metric_digits(view, key), view.models[:MOST_MODELS]
-    by_group = {(r.slice.value, r.model): r for r in records if r.slice is not None and key_of(r) == key}
+    decimals, models = view.digits(key), view.models[:MOST_MODELS]
+    by_group = {(r.slice.value, r.model): r for r in records if r.slice is not None and Quantity.of(r) == key}
 
     rows = tuple(
         Row(None, tuple(value_cell(by_group.get((value, m.id)), decimals) for m in models), name)
@@ -318,11 +302,7 @@ def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str,
 
 def _against_rest(view: View) -> list[DisparityRecord]:
     """Return the differences from the other examples on the primary metric; earlier results hold others beside them."""
-    return [
-        r
-        for r in view.results.disparities
-        if r.reference == "rest" and MetricKey(r.metric, r.average, r.label) == view.primary
-    ]
+    return [r for r in view.results.disparities if r.reference == "rest" and Quantity.of(r) == view.primary]
 
 
 def _small(view: View, rest: Sequence[DisparityRecord], names: Mapping[str, str]) -> str:
@@ -388,18 +368,11 @@ def summary_line(view: View) -> str:
     all_worse = len(left) < len(flagged) and all(word_of(view, r) == "worse" for r in left)
     groups: dict[tuple[str, str, str], list[str]] = {}
     for r in sorted(left, key=lambda r: (word_of(view, r) != "worse", -abs(r.difference or 0.0))):
-        groups.setdefault((r.slice.column, r.slice.value, word_of(view, r)), []).append(
-            text_of(view, r.model)
-        )
+        groups.setdefault((r.slice.column, r.slice.value, word_of(view, r)), []).append(view.text(r.model))
     names = distinct_names(list(dict.fromkeys(value for _, value, _ in groups)))
+    each = "slices.worse_slice" if all_worse else "slices.flagged_slice"
     shown = [
-        say(
-            "slices.worse_slice" if all_worse else "slices.flagged_slice",
-            column=column,
-            value=names[value],
-            word=named("chip", word),
-            models=listed(models, 3),
-        )
+        say(each, column=column, value=names[value], word=named("chip", word), models=listed(models, 3))
         for (column, value, word), models in groups.items()
     ]
     more = len(shown) - MOST_NAMED

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evalreport.calibration.risks import Risks
+from evalreport.engine.ranks import AGREEMENT
 from evalreport.errors import UsageError
 from evalreport.intervals.choice import leading, needs_replicates
 from evalreport.intervals.proportions import quantile
@@ -356,10 +357,22 @@ def _side(
         return side
     inside, outside = positions
     shares = shares_of_rest(part, rest, whole, (inside, outside), *key)
+    equal = abs(own.value - other.value) <= AGREEMENT * max(abs(own.value), abs(other.value))
+    if shares is not None and equal and _constant(own) and _constant(other):
+        shares = replace(shares, own=0.0, shared=0.0, inside=0.0, outside=0.0)
     if shares is not None and shares.own == 0:
         shares = _at_the_edge(shares, own, other.value, options)
     two_sets = _two_sets(own, other) if whole.units.plain else None
-    return replace(side, rest_value=other.value, with_rest=shares, two_sets=two_sets)
+    return replace(side, rest_value=own.value if equal else other.value, with_rest=shares, two_sets=two_sets)
+
+
+def _constant(estimate: Estimate) -> bool:
+    """Say whether the examples of a slice differ by rounding alone: 0.3 - 0.1 and 0.7 - 0.5 are one width."""
+    influence = estimate.influence
+    if influence is None or not len(influence.values):
+        return False
+    largest = float(np.abs(influence.values).max()) * float(influence.counts.sum())
+    return largest <= AGREEMENT * abs(estimate.value)
 
 
 def _two_sets(own: Estimate, other: Estimate) -> Difference | None:

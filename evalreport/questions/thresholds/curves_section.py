@@ -32,13 +32,13 @@ from evalreport.plots.thresholds import (
     reliable,
     residuals,
     score_histogram,
-    sweep,
+    threshold_sweep,
 )
-from evalreport.report.naming import MetricKey, listed, metric_label
+from evalreport.report.naming import listed, metric_label
 from evalreport.report.table import Row, Table, Tables, shaded
-from evalreport.report.view import Model, View, metric_digits, unless_decided, value_of, weights_note
+from evalreport.report.view import Model, View
 from evalreport.schema.lookups import confusion_of
-from evalreport.schema.metrics import ErrorTrendRecord
+from evalreport.schema.metrics import ErrorTrendRecord, Quantity
 from evalreport.texts import named, say
 from evalreport.texts.labels import in_sentence
 from evalreport.texts.visible import distinct_names, shorten, visible
@@ -87,7 +87,7 @@ def describe(view: View) -> Curves | None:
 
 
 def _values(view: View, metric: str) -> dict[str, float]:
-    values = {m.id: value_of(view, m, MetricKey(metric)) for m in view.models}
+    values = {m.id: view.value(m, Quantity(metric)) for m in view.models}
     return {model: value for model, value in values.items() if value is not None}
 
 
@@ -114,9 +114,7 @@ def _coloured(view: View, metric: str) -> str:
     if len(view.models) == 1 or len(leaders) == len(view.models) <= MOST_TOLD:
         return ""
     on = compared_on(view.results, metric)
-    label = (
-        view.primary_words if on == view.results.shown_metric else in_sentence(metric_label(MetricKey(on)))
-    )
+    label = view.primary_words if on == view.results.shown_metric else in_sentence(metric_label(Quantity(on)))
     if len(leaders) > MOST_TOLD:
         return say("evidence.coloured_of_many", n=FIRST, metric=label)
     return say("evidence.coloured", metric=label)
@@ -196,7 +194,7 @@ def _precision_recall(view: View) -> Figure:
     values, share = _values(view, "average_precision"), prevalence_of(view.results)
     near = [m for m in contenders(view.results, "average_precision") if m in values]
     compared = len(view.models) == 1 or compared_on(view.results, "average_precision") == "average_precision"
-    decimals = min(metric_digits(view, MetricKey("average_precision")).decimals, 3)
+    decimals = min(view.digits(Quantity("average_precision")).decimals, 3)
     if not near or not compared:
         title = say("curves.pr_title")
     elif len(view.models) == 1 and share is not None:
@@ -300,7 +298,7 @@ def _class_map(view: View) -> tuple[Table | None, tuple[str, ...]]:
         rows.append((names[label], numbers.count(round(totals[label])), cells))
     notes = [
         say("evidence.classes", first=models[0].name),
-        weights_note(view),
+        view.weights_note,
         say("evidence.classes_cut", shown=len(shown), n=len(order)) if len(shown) < len(order) else "",
         say("evidence.models_cut", shown=len(heads), n=len(models)) if len(heads) < len(models) else "",
     ]
@@ -330,7 +328,7 @@ def _class_title(
     title = say(
         "finding.classes", first=first.name, low=low, model=last.name, share=lowest[last.id], label=label
     )
-    return unless_decided(view, title, first, last)
+    return view.unless_decided(title, first, last)
 
 
 def _confusions(
@@ -360,7 +358,7 @@ def _confusions(
 # Name of the figure, of the curve, function.
 CHARTS: tuple[tuple[str, str, Callable[..., Axes]], ...] = (
     ("rejection", "accuracy_rejection", accuracy_rejection),
-    ("sweep", "sweep_f1", sweep),
+    ("sweep", "sweep_f1", threshold_sweep),
     ("gain", "gain", gain),
     ("lift", "lift", lift),
 )
@@ -425,7 +423,7 @@ def describe_distributions(view: View) -> Tables | None:
     record = next((r for r in view.results.residuals if r.model == first.id), None)
     if record is None:
         return None
-    mae, title = value_of(view, first, MetricKey("mae")), named("distributions.title", "predicted-true")
+    mae, title = view.value(first, Quantity("mae")), named("distributions.title", "predicted-true")
     if mae is not None:
         title = say("finding.values", model=first.name, error=_error_size(view, mae))
     known = any(low is not None for low in record.bin_low)
@@ -459,7 +457,7 @@ def describe_distributions(view: View) -> Tables | None:
 
 def _error_size(view: View, value: float) -> str:
     """Write the size of an error: in the unit of the mean absolute error where that column has one."""
-    digits = metric_digits(view, MetricKey("mae"))
+    digits = view.digits(Quantity("mae"))
     return digits.single(value) if digits.power else numbers.to_digits(value, 3)
 
 

@@ -147,17 +147,17 @@ def _figures(view: View, told: Sequence[str]) -> tuple[Figure, ...]:
         figure(
             "net-benefit",
             say("decision_curve.net_benefit"),
-            partial(net_benefit, view.results, names=names, banded=told, titled=False),
+            partial(net_benefit, view.results, names=names, banded=told),
         )
     ]
     pair = _pair(view, told)
     if pair is not None:
         a, b = pair
         title = say("decision_curve.difference", a=names[a], b=names[b])
-        draw = partial(net_benefit_difference, view.results, pair, names=names, titled=False)
+        draw = partial(net_benefit_difference, view.results, pair)
         figures.append(figure("net-benefit-difference", title, draw))
     title = say("decision_curve.avoided")
-    draw = partial(interventions_avoided, view.results, names=names, banded=told, titled=False)
+    draw = partial(interventions_avoided, view.results, names=names, banded=told)
     return (*figures, figure("interventions-avoided", title, draw))
 
 

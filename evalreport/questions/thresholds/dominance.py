@@ -93,18 +93,10 @@ def _of_pair(
     up, down = (float(max(side.max(), 0.0)) for side in (gap, -gap))
     relation: Relation = "crosses" if up and down else "above" if up else "below" if down else "same"
     record = DominanceRecord(
-        a=a.model,
-        b=b.model,
-        curve="roc",
-        relation=relation,
-        crossings=tuple(_crossings(rates, gap)[:MOST_CROSSINGS]),
-        a_most=up,
-        a_most_at=float(rates[gap.argmax()]) if up else None,
-        b_most=down,
-        b_most_at=float(rates[gap.argmin()]) if down else None,
-        clear=min(up, down) >= CLEAR,
-        text=plain(""),
-    )
+        a=a.model, b=b.model, curve="roc", relation=relation, a_most=up, b_most=down, clear=min(up, down) >= CLEAR,
+        a_most_at=float(rates[gap.argmax()]) if up else None, b_most_at=float(rates[gap.argmin()]) if down else None,
+        crossings=tuple(_crossings(rates, gap)[:MOST_CROSSINGS]), text=plain(""),
+    )  # fmt: skip
     if record.clear:
         both = [scores[m] for m in (record.a, record.b) if m in scores]
         record = replace(
@@ -228,19 +220,11 @@ def _text(record: DominanceRecord) -> Message:
     if record.relation != "crosses":
         upper, lower, most = (a, b, up) if record.relation == "above" else (b, a, down)
         return Message("roc_curves.above", upper=upper, lower=lower, lead=_lead(most))
+    rates = _rates(record.clear_crossings if record.clear else record.crossings)
     if not record.clear:
         higher, most, other, least = (a, up, b, down) if up[0] >= down[0] else (b, down, a, up)
-        return Message(
-            "roc_curves.cross_hardly",
-            a=a,
-            b=b,
-            rates=_rates(record.crossings),
-            higher=higher,
-            lead=_lead(most),
-            other=other,
-            least=least[0],
-        )
-    rates = _rates(record.clear_crossings)
+        leads = {"higher": higher, "lead": _lead(most), "other": other, "least": least[0]}
+        return Message("roc_curves.cross_hardly", a=a, b=b, rates=rates, **leads)
     text = Message("roc_curves.cross", a=a, b=b, rates=rates, lead_of_a=_lead(up), lead_of_b=_lead(down))
     return text if record.decided else sentences(text, Message("roc_curves.not_decided"))
 
@@ -265,10 +249,8 @@ def point_dominance(sample: Sample, rankings: Sequence[ThresholdCounts]) -> Iter
     for name, table in zip(sample.label_models, sample.tables.tables, strict=True):
         rows = table.sum(axis=1)
         if name not in ranked and rows.min() > 0:
-            points[name] = (
-                float(table[1 - code, code] / rows[1 - code]),
-                float(table[code, code] / rows[code]),
-            )
+            fpr, tpr = (float(table[true, code] / rows[true]) for true in (1 - code, code))
+            points[name] = (fpr, tpr)
     for name, (fpr, tpr) in points.items():
         for other in ranked.values():
             gap = tpr - float(np.interp(fpr, other.fpr, other.tpr))
@@ -277,13 +259,12 @@ def point_dominance(sample: Sample, rankings: Sequence[ThresholdCounts]) -> Iter
         better, worse = (fpr_a <= fpr_b and tpr_a >= tpr_b), (fpr_a >= fpr_b and tpr_a <= tpr_b)
         if better != worse:
             upper, lower = (a, b) if better else (b, a)
-            text = Message("roc_points.no_worse", upper=upper, lower=lower)
             gap = tpr_a - tpr_b
             relation: Relation = "above" if better else "below"
-            up, down = max(gap, 0.0), max(-gap, 0.0)
             yield DominanceRecord(
-                a=a, b=b, curve="points", relation=relation, a_most=up, b_most=down, text=text
-            )
+                a=a, b=b, curve="points", relation=relation, a_most=max(gap, 0.0), b_most=max(-gap, 0.0),
+                text=Message("roc_points.no_worse", upper=upper, lower=lower),
+            )  # fmt: skip
 
 
 def _point(a: str, b: str, gap: float, fpr: float) -> DominanceRecord:
@@ -291,15 +272,7 @@ def _point(a: str, b: str, gap: float, fpr: float) -> DominanceRecord:
     relation: Relation = "above" if gap > 0 else "below" if gap < 0 else "same"
     lead: dict[str, Value] = {"gap": abs(gap)} if gap else {}
     text = Message(f"roc_points.{relation}", a=a, b=b, rate=fpr, **lead)
-    up, down = max(gap, 0.0), max(-gap, 0.0)
     return DominanceRecord(
-        a=a,
-        b=b,
-        curve="roc_point",
-        relation=relation,
-        a_most=up,
-        a_most_at=fpr if up else None,
-        b_most=down,
-        b_most_at=fpr if down else None,
-        text=text,
-    )
+        a=a, b=b, curve="roc_point", relation=relation, a_most=max(gap, 0.0), b_most=max(-gap, 0.0), text=text,
+        a_most_at=fpr if gap > 0 else None, b_most_at=fpr if gap < 0 else None,
+    )  # fmt: skip

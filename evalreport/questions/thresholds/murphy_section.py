@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import groupby
 
 from evalreport import numbers
 from evalreport.plots.curves import FIRST, MOST_TOLD, contenders
@@ -53,8 +54,8 @@ def _finding(view: View, reference: str, records: Sequence[MurphyDifferenceRecor
     if len(records) == 1:
         return _of_pair(view, records[0])
     ahead, behind = (sum(bool(_spans(r, side)) for r in records) for side in (1, -1))
-    key = (
-        "both_of" if ahead and behind else "ahead_of" if ahead else "behind_of" if behind else "open_of_many"
+    key = {(1, 1): "both_of", (1, 0): "ahead_of", (0, 1): "behind_of"}.get(
+        (ahead > 0, behind > 0), "open_of_many"
     )
     return say(f"murphy.{key}", a=view.model(reference).name, n=len(records), ahead=ahead, behind=behind)
 
@@ -71,14 +72,9 @@ def _of_pair(view: View, record: MurphyDifferenceRecord) -> str:
 
 def _spans(record: MurphyDifferenceRecord, side: int) -> str:
     """Return the thresholds at which the reference is shown to be ahead (1), or behind (-1), in percent."""
-    limits = record.low if side > 0 else record.high
-    runs: list[list[float]] = []
-    follows = False
-    for at, limit in zip(record.threshold, limits, strict=True):
-        there = limit is not None and side * limit > 0
-        if there:
-            runs = [*runs[:-1], [*runs[-1], at]] if follows else [*runs, [at]]
-        follows = there
+    limits = zip(record.threshold, record.low if side > 0 else record.high, strict=True)
+    shown = groupby(limits, key=lambda pair: pair[1] is not None and side * pair[1] > 0)
+    runs = [[at for at, _ in run] for there, run in shown if there]
     return ", ".join(
         say("murphy.span", first=f"{100 * run[0]:.3g}", last=f"{100 * run[-1]:.3g}")
         if len(run) > 1

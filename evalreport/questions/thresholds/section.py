@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from evalreport import numbers
 from evalreport.questions.thresholds.options import shares_of
 from evalreport.questions.thresholds.records import OperatingPointRecord
-from evalreport.report.naming import MetricKey, metric_label
+from evalreport.report.naming import metric_label
 from evalreport.report.table import Cell, Row, Table
-from evalreport.report.view import Model, View, text_of, unless_decided
+from evalreport.report.view import Model, View
 from evalreport.schema.lookups import confusion_of, outcomes_of
+from evalreport.schema.metrics import Quantity
 from evalreport.schema.results import Results
 from evalreport.texts import named, say
 from evalreport.texts.labels import in_sentence
@@ -73,7 +74,7 @@ def describe(view: View) -> Thresholds | None:
         ),
         every_note=f"{say('thresholds.best_note', level=numbers.percent(view.confidence))} {more}".strip(),
         lists=tuple(
-            (say(title), _first([text_of(view, record.text) for record in records]))
+            (say(title), _first([view.text(record.text) for record in records]))
             for title, records in (
                 ("thresholds.who_is_above", view.results.dominance),
                 ("thresholds.another", view.results.threshold_changes),
@@ -122,7 +123,7 @@ def _heading_of(view: View, rate: float, fixed: dict[str, OperatingPointRecord])
     else:
         finding = say("finding.threshold", low=counts[-1], high=counts[1], **known)
     if counts[0] != counts[-1]:
-        finding = unless_decided(view, finding, order[0], order[-1])
+        finding = view.unless_decided(finding, order[0], order[-1])
     return say("evidence.headed", section=say("heading.thresholds"), finding=finding)
 
 
@@ -151,7 +152,7 @@ def _counted(found: float, alarms: float) -> Cell:
 def _heading(key: tuple[str, float | None, str]) -> str:
     criterion, at, metric = key
     if at is None:
-        return say("evidence.best", metric=in_sentence(metric_label(MetricKey(metric))))
+        return say("evidence.best", metric=in_sentence(metric_label(Quantity(metric))))
     return say(f"evidence.{criterion}", rate=at)
 
 
@@ -164,7 +165,7 @@ def _by_criterion(view: View, models: Sequence[Model]) -> tuple[Row, ...]:
         if not label:
             label = _heading((criterion, at, metric))
             if at is not None:
-                words = in_sentence(metric_label(MetricKey(metric)))
+                words = in_sentence(metric_label(Quantity(metric)))
                 label = say("thresholds.and_value", label=label, metric=words)
         cells = tuple(_at(view, known.get((criterion, at, metric, model.id))) for model in models)
         rows.append(Row(None, cells, label))

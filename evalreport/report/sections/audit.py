@@ -9,11 +9,12 @@ from functools import partial
 from evalreport import numbers
 from evalreport.plots.control import Nights, audited_values
 from evalreport.plots.pictures import Figure
-from evalreport.report.naming import MetricKey, label_of, listed, metric_label
+from evalreport.report.naming import label_of, listed, metric_label
 from evalreport.report.table import Cell, Row, Table, Tables, headings
-from evalreport.report.view import Model, View, text_of
+from evalreport.report.view import Model, View
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.lookups import quarter
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import named, say
 
 
@@ -23,38 +24,30 @@ def describe(view: View) -> Tables | None:
     if not records:
         return None
     first = records[0]
-    label = metric_label(MetricKey(first.metric, first.average, first.label))
+    label = metric_label(Quantity.of(first))
     heads = (
         say("history.compared"), say("history.then", metric=label), say("history.now"), say("history.change"),
         say("table.p"), say("history.how"),
     )  # fmt: skip
     rows = tuple(_row(view, record) for record in records)
-    table = Table(
-        say("history.box", metric=label),
-        headings(heads, "unbroken,number,number,number,number,remark"),
-        rows,
-        say("history.note"),
-    )
-    return Tables((table,))
+    columns = headings(heads, "unbroken,number,number,number,number,remark")
+    return Tables((Table(say("history.box", metric=label), columns, rows, say("history.note")),))
 
 
 def _row(view: View, record: HistoryRecord) -> Row:
-    missing = record.difference is None
     spread = quarter(record.low, record.high)
     decimals = 4 if spread is None else numbers.decimals_of([spread])
     difference = numbers.number(record.difference, decimals, signed=True)
     if record.low is not None:
         difference += f" {numbers.interval(record.low, record.high, decimals, signed=True)}"
+    why = record.reason if record.reason and record.difference is None else record.text
     test = "" if record.p_value is None else f"{label_of('test', record.test)}; "
     run = named("history.run", record.reference)
     cells = (
         say("history.reference", reference=run, run=record.run, date=record.time[:10]),
-        numbers.number(record.reference_value, decimals),
-        numbers.number(record.value, decimals),
-        numbers.MISSING if missing else difference,
-        numbers.p_value(record.p_value),
-        text_of(view, f"{test}{record.reason if record.reason and missing else record.text}"),
-    )
+        numbers.number(record.reference_value, decimals), numbers.number(record.value, decimals), difference,
+        numbers.p_value(record.p_value), view.text(f"{test}{why}"),
+    )  # fmt: skip
     return Row(None, cells, view.model(record.model).name)
 
 
@@ -72,9 +65,7 @@ def describe_audit(view: View) -> Tables | None:
         return None
     compared = [r for r in records if r.question == "worse"]
     accepted = next((n for r in compared if (n := r.details.get("accepted_nights"))), 1)
-    heads = (
-        say("audit.then", n=int(accepted)), say("audit.now"), say("audit.change"), say("audit.verdict"),
-    )  # fmt: skip
+    heads = (say("audit.then", n=int(accepted)), *map(say, ("audit.now", "audit.change", "audit.verdict")))
     rows = [row for model in view.models for row in _rows_of(view, model)]
     data = [r for r in records if r.question not in OF_MODELS]
     table = Table(
@@ -85,17 +76,16 @@ def describe_audit(view: View) -> Tables | None:
         look="lined",
         first=view.primary_label,
     )
-    own = [r for r in records if r.question in OF_MODELS]
-    return Tables((table,), say("audit.found", models=_fallen(view, own), data=_changed(data)))
+    alarms = sum(r.alarm for r in data)
+    changed = say("audit.data_changed", n=alarms) if alarms else say("audit.no_data_changed")
+    return Tables((table,), say("audit.found", models=_fallen(view), data=changed))
 
 
 def _reference(view: View, compared: Sequence[AuditRecord]) -> str:
     """Say what the changes are against, and what the alarm promises."""
-    pairs = [
-        r for r in compared if r.details and "accepted_nights" not in r.details and r.test != "night_bet"
-    ]
-    error = numbers.percent(1 - float(view.results.options["confidence"]))
-    return say("audit.reference_of_pairs" if pairs else "audit.reference", error=error)
+    nights = ("accepted_nights" in r.details or r.test == "night_bet" for r in compared if r.details)
+    key = "audit.reference" if all(nights) else "audit.reference_of_pairs"
+    return say(key, error=numbers.percent(1 - view.confidence))
 
 
 def _rows_of(view: View, model: Model) -> list[Row]:
@@ -114,16 +104,13 @@ def _rows_of(view: View, model: Model) -> list[Row]:
     for record in slices[:MOST_SLICES]:
         cells = _values(record.details.get("then"), record.details.get("now"), record.low, record.high)
         n = record.details.get("n_now")
-        place = text_of(view, record.about.partition(", ")[2].replace(" = ", " "))
+        place = view.text(record.about.partition(", ")[2].replace(" = ", " "))
         label = say("audit.slice", place=place, n=int(n)) if n else say("audit.slice_alone", place=place)
         verdict = Cell(say("audit.alarm")) if record.alarm else _undecided(record)
         rows.append(Row(None, (*cells, verdict), label, key=model.key, off=not record.alarm))
     if len(slices) > MOST_SLICES:
-        rows.append(
-            Row(
-                None, (say("audit.further_slices", n=len(slices) - MOST_SLICES),), "", key=model.key, off=True
-            )
-        )
+        more = say("audit.further_slices", n=len(slices) - MOST_SLICES)
+        rows.append(Row(None, (more,), "", key=model.key, off=True))
     return rows
 
 
@@ -144,15 +131,8 @@ def _values(
 def _verdict_of(record: AuditRecord) -> Cell | str:
     """Say in a few words what the first sentence says of the model."""
     if record.alarm:
-        lasting = record.test == "night_alarm"
-        key = (
-            "audit.alarm_lasting"
-            if lasting
-            else "audit.alarm_floor"
-            if record.test == "night_bet"
-            else "audit.alarm"
-        )
-        return Cell(say(key, look=int(record.details.get("change_look", record.look))))
+        of = {"night_alarm": "_lasting", "night_bet": "_floor"}.get(record.test or "", "")
+        return Cell(say(f"audit.alarm{of}", look=int(record.details.get("change_look", record.look))))
     moved = int(record.details.get("moved", 0))
     return say({-1: "audit.worse_no_alarm", 1: "audit.better"}[moved]) if moved else _undecided(record)
 
@@ -179,8 +159,8 @@ def _fact(view: View, record: AuditRecord) -> str:
     known = {m.id: m.name for m in view.models}
     about = record.about if record.about in ("", "truth", "column") else known.get(record.about, record.about)
     name = named("audit.question", record.question)
-    whose = "" if about in ("", "truth") else f" {text_of(view, about)}"
-    return f"{name}{whose}: {text_of(view, record.text)}"
+    whose = "" if about in ("", "truth") else f" {view.text(about)}"
+    return f"{name}{whose}: {view.text(record.text)}"
 
 
 def describe_tests(view: View) -> Tables | None:
@@ -194,7 +174,7 @@ def describe_tests(view: View) -> Tables | None:
         for title, of in (("audit.models", True), ("audit.data_tests", False)) if own[of]
     ]  # fmt: skip
     if tables:
-        note = say("audit.note", error=numbers.percent(1 - float(view.results.options["confidence"])))
+        note = say("audit.note", error=numbers.percent(1 - view.confidence))
         tables[-1] = replace(tables[-1], note=note)
     since = describe(view)
     tables += [] if since is None else since.tables
@@ -207,17 +187,12 @@ def _fallen_models(view: View) -> list[Model]:
     return [model for model in view.models if model.id in alarms]
 
 
-def _fallen(view: View, records: Sequence[AuditRecord]) -> str:
+def _fallen(view: View) -> str:
     models = listed([m.name for m in _fallen_models(view)])
-    slices = sum(r.alarm for r in records if r.question == "slice")
+    slices = sum(r.alarm for r in view.results.audit if r.question == "slice")
     if models:
         return say("audit.fell_in_slices" if slices else "audit.fell", models=models, n=max(slices, 1))
     return say("audit.slices_fell", n=slices) if slices else say("audit.no_model_fell")
-
-
-def _changed(records: Sequence[AuditRecord]) -> str:
-    alarms = sum(r.alarm for r in records)
-    return say("audit.data_changed", n=alarms) if alarms else say("audit.no_data_changed")
 
 
 def describe_nights(view: View) -> Figure | None:
@@ -225,33 +200,23 @@ def describe_nights(view: View) -> Figure | None:
     fallen = _fallen_models(view)
     models = [
         Nights(
-            model.name,
-            model.index,
-            record.values_accepted,
-            record.values_since,
-            model in fallen,
+            model.name, model.index, record.values_accepted, record.values_since, model in fallen,
             (*record.errors_accepted, *record.errors_since),
         )
         for record in view.results.evidence
         for model in view.models
         if model.id == record.model and len(record.values_accepted) + len(record.values_since) > 2
-    ][:MOST_LINES]
+    ][:MOST_LINES]  # fmt: skip
     if not models:
         return None
-    names = ", ".join(m.name for m in models)
+    metric, of = view.primary_label, "_fell" if fallen else ""
     return Figure(
-        name="audited",
-        title=say(
-            "audit.values_fell" if fallen else "audit.values",
-            metric=view.primary_label,
-            models=listed([m.name for m in fallen]),
-        ),
-        description=say("audit.values_described", metric=view.primary_label, names=names),
-        caption=say("audit.values_caption", metric=view.primary_label),
-        draw=(partial(audited_values, models, metric=view.primary_label),),
+        name="audited", title=say(f"audit.values{of}", metric=metric, models=listed([m.name for m in fallen])),
+        description=say("audit.values_described", metric=metric, names=", ".join(m.name for m in models)),
+        caption=say("audit.values_caption", metric=metric), draw=(partial(audited_values, models, metric=metric),),
         width=6.0,  # of a phone it fills the width: the newest run is what matters, and it stands at the right
         height=2.3,
-    )
+    )  # fmt: skip
 
 
 def _line(view: View, record: AuditRecord) -> Row:
@@ -261,9 +226,9 @@ def _line(view: View, record: AuditRecord) -> Row:
         signed = record.effect in CHANGES
         decimals = 4 if signed else {"changed_classes": 0}.get(record.effect, 3)
         effect = f"{name} {numbers.number(record.effect_size, decimals, signed=signed)}"
-    answer = text_of(view, record.text)
+    answer = view.text(record.text)
     cells = (
-        text_of(view, record.about),
+        view.text(record.about),
         Cell(f"{say('audit.alarm')}:", answer) if record.alarm else answer,
         effect,
         "" if record.test is None else named("audit.test", record.test, label_of("test", record.test)),

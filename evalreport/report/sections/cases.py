@@ -7,19 +7,12 @@ from dataclasses import dataclass, field
 
 from evalreport import numbers
 from evalreport.questions.thresholds.options import shares_of
-from evalreport.questions.thresholds.records import OperatingPointRecord
-from evalreport.report.naming import MetricKey, label_of
+from evalreport.questions.thresholds.records import OperatingPointRecord, ThresholdChangeRecord
+from evalreport.report.naming import label_of
 from evalreport.report.table import Cell, Row, Table
-from evalreport.report.view import (
-    Model,
-    View,
-    metric_digits,
-    metric_record,
-    unless_decided,
-    value_of,
-    weights_note,
-)
+from evalreport.report.view import Model, View
 from evalreport.schema.lookups import confusion_of, outcomes_of
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import named, say
 from evalreport.texts.visible import short_names, shorten, visible
 
@@ -77,28 +70,27 @@ def _binary(view: View, counts: dict[Model, Counts], positive: str) -> Cases:
     chosen = _at_another_threshold(view, positive)
     outcomes = {model: outcomes_of(view.results, model.id, positive) for model in counts}
     outcomes |= {model: own for model in counts if (own := chosen.outcomes.get(model.id)) is not None}
+    outside = set(view.results.classes)
     empty = {
-        model: sum(
-            n for (true, said), n in cells.items() if said not in view.results.classes and true != positive
-        )
+        model: sum(n for (true, said), n in cells.items() if said not in outside and true != positive)
         for model, cells in counts.items()
     }
     hits, alarms, missed, cleared = outcomes[next(reversed(outcomes))]
     totals = (hits + missed, alarms + cleared)
-    fits = not weights_note(view) and sum(totals) > view.results.n
+    fits = not view.weights_note and sum(totals) > view.results.n
     label = shorten(visible(positive), LONGEST_LABEL)
-    of = "weight_of_" if weights_note(view) else "predicted_" if fits else ""
+    of = "weight_of_" if view.weights_note else "predicted_" if fits else ""
     groups = (say(f"cases.{of}positives", n=totals[0], label=label), say(f"cases.{of}negatives", n=totals[1]))
     threshold = say("cases.note" if view.threshold_was_chosen else "cases.note_at_half")
     note = f"{chosen.note or threshold} {_what_counts(view, sum(totals))}".strip()
-    for model, n_empty in empty.items():
-        if n_empty:
-            note += " " + say("cases.empty", model=model.name, n=n_empty)
+    note += "".join(
+        f" {say('cases.empty', model=m.name, n=n_empty)}" for m, n_empty in empty.items() if n_empty
+    )
     heads = tuple(
         say(f"cases.{name}")
         for name in ("found", "missed", "missed_per_1000", "alarms", "alarms_per_1000", "cleared")
     )
-    shares = "_fits" if fits else "_weights" if view.results.options.get("weight") else ""
+    shares = "_fits" if fits else "_weights" if view.weights_note else ""
     finding = _finding({model: hits for model, (hits, *_) in outcomes.items()}, totals[0], label, shares)
     rows = _rows(outcomes, empty)
     return Cases(chosen.heading or _headed(view, finding), "binary", groups, heads, rows, None, note)
@@ -112,14 +104,10 @@ def _rows(
     most = max(max(hits + missed, alarms) for hits, alarms, missed, _ in outcomes.values())
     for model, (hits, alarms, missed, cleared) in outcomes.items():
         whole = (hits + missed + alarms + cleared) or 1.0
-        counted = {
-            "found": hits,
-            "missed": missed,
-            "n": hits + missed,
-            "alarms": alarms,
-            "others": alarms + cleared,
-        }
-        told = {name: numbers.count(n) for name, n in counted.items()}
+        counted = (hits, missed, hits + missed, alarms, alarms + cleared)
+        told = dict(
+            zip(("found", "missed", "n", "alarms", "others"), map(numbers.count, counted), strict=True)
+        )
         bars = (
             Bar(_percent(hits, most), _percent(missed, most), say("cases.bar_of_positives", **told)),
             Bar(0.0, _percent(alarms, most), say("cases.bar_of_alarms", **told)),
@@ -137,17 +125,12 @@ def _finding(hits: Mapping[Model, float], n: float, label: str, shares: str) -> 
 
     ``shares``: the ending of the texts that say shares, for fits or weights, of which counts say nothing; or nothing.
     """
-    most, least = max(hits.values()), min(hits.values())
     order = sorted(hits, key=lambda model: -hits[model])
+    most, least = hits[order[0]], hits[order[-1]]
     told = {
-        "label": label,
-        "n": n,
-        "most": numbers.count(most),
-        "least": numbers.count(least),
-        "model": order[0].name,
-        "other": order[-1].name,
-        "between": order[len(order) // 2].name,
-    }
+        "label": label, "n": n, "most": numbers.count(most), "least": numbers.count(least),
+        "model": order[0].name, "other": order[-1].name, "between": order[len(order) // 2].name,
+    }  # fmt: skip
     key = {2: "find", 3: "find_of_three"}.get(len(hits), "find_of_many")
     if not n:
         return say("cases.none_to_find", label=label)
@@ -182,8 +165,11 @@ def _at_another_threshold(view: View, positive: str) -> Chosen:
     asked = {r.model: r for r in results.threshold_changes if r.tp is not None}
     if asked:
         at = numbers.to_digits(next(iter(asked.values())).threshold)
-        counts = {m: (r.tp or 0.0, r.fp or 0.0, r.fn or 0.0, r.tn or 0.0) for m, r in asked.items()}
-        return Chosen(say("cases.at_asked", threshold=at), say("cases.note_at_asked", threshold=at), counts)
+        return Chosen(
+            say("cases.at_asked", threshold=at),
+            say("cases.note_at_asked", threshold=at),
+            _counts(asked.values()),
+        )
     costs = [p for p in results.operating_points if p.criterion == "cost"]
     if costs:
         ratio = numbers.to_digits(float(results.options["cost_ratio"]))
@@ -194,15 +180,14 @@ def _at_another_threshold(view: View, positive: str) -> Chosen:
     points = [p for p in results.operating_points if (p.criterion, p.at) == ("fixed_fpr", rate)]
     if not points or not shares or max(shares) >= LEAST_FOUND:
         return Chosen()
-    counts = _counts(points)
-    most = numbers.count(max(tp for tp, *_ in own))
-    return Chosen(
-        say("cases.at_alarms", rate=rate), say("cases.note_at_alarms", rate=rate, most=most), counts
-    )
+    note = say("cases.note_at_alarms", rate=rate, most=numbers.count(max(tp for tp, *_ in own)))
+    return Chosen(say("cases.at_alarms", rate=rate), note, _counts(points))
 
 
-def _counts(points: Iterable[OperatingPointRecord]) -> dict[str, tuple[float, float, float, float]]:
-    return {p.model: (p.tp, p.fp, p.fn, p.tn) for p in points}
+def _counts(
+    points: Iterable[OperatingPointRecord | ThresholdChangeRecord],
+) -> dict[str, tuple[float, float, float, float]]:
+    return {p.model: (p.tp or 0.0, p.fp or 0.0, p.fn or 0.0, p.tn or 0.0) for p in points}
 
 
 def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
@@ -224,45 +209,40 @@ def _of_classes(view: View, counts: dict[Model, Counts]) -> Cases:
             for count, t, p in mistakes[:3]
         )  # fmt: skip
         rows.append(_right_and_wrong(model, right, n, confused))
-    fits = "_fits" if n > view.results.n and not weights_note(view) else ""
+    fits = "_fits" if n > view.results.n and not view.weights_note else ""
     heading = _headed(view, _fewest_and_most(view, wrong, n, "err", fits))
     heads = tuple(say(f"cases.{name}") for name in ("right", "wrong", "per_1000", "most_frequent"))
-    what = (
-        "all_weights" if weights_note(view) else "all_predictions" if n > view.results.n else "all_examples"
-    )
+    what = "all_weights" if view.weights_note else "all_predictions" if n > view.results.n else "all_examples"
     groups = (say(f"cases.{what}", n=numbers.count(n)),)
     return Cases(heading, "classes", groups, heads, tuple(rows), None, _what_counts(view, n))
 
 
 def _headed(view: View, found: str) -> str:
-    if not view.threshold_was_chosen:
-        return say("cases.at_half")
-    return say("cases.by_weight" if weights_note(view) else "cases.in_cases", found=found)
+    of = "by_weight" if view.weights_note else "in_cases"
+    return say(f"cases.{of}", found=found) if view.threshold_was_chosen else say("cases.at_half")
 
 
 def _what_counts(view: View, n: float) -> str:
     """Say what was counted, where it is not each example once."""
-    return weights_note(view) or (say("cases.note_fits") if n > view.results.n else "")
+    return view.weights_note or (say("cases.note_fits") if n > view.results.n else "")
 
 
 def _errors(view: View) -> Cases | None:
-    keys = [MetricKey(name) for name in ERRORS]
-    keys = [key for key in keys if any(value_of(view, m, key) is not None for m in view.models)]
+    keys = [Quantity(name) for name in ERRORS]
+    keys = [key for key in keys if any(view.value(m, key) is not None for m in view.models)]
     if not keys:
         return None
-    rows = []
     # All are in the target's units: they are written as the mean absolute error is.
-    digits = metric_digits(view, keys[min(1, len(keys) - 1)])
-    for model in view.models:
-        values = [value_of(view, model, key) for key in keys]
-        rows.append(Row(model, tuple(Cell(numbers.number(value, digits), order=value) for value in values)))
+    digits = view.digits(keys[min(1, len(keys) - 1)])
+    values = {model: [view.value(model, key) for key in keys] for model in view.models}
+    rows = [Row(m, tuple(Cell(numbers.number(v, digits), order=v) for v in own)) for m, own in values.items()]
     heads = tuple(digits.headed(label_of("metric", key.metric)) for key in keys)
-    half = value_of(view, view.models[0], keys[0]) or 0.0
-    size = digits.single(half)
+    size = digits.single(values[view.models[0]][0] or 0.0)
     text = "cases.half" if keys[0].metric == ERRORS[0] else "cases.off"
     table = Table(say("cases.box"), heads, tuple(rows), look="cases", sortable=True)
-    units = [named("cases.error", key.metric, "") for key in keys]
-    note = " ".join(filter(None, (say("cases.error_units"), *units)))
+    note = " ".join(
+        filter(None, (say("cases.error_units"), *(named("cases.error", k.metric, "") for k in keys)))
+    )
     heading = say("cases.in_cases", found=say(text, model=view.models[0].name, size=size))
     return Cases(heading, "errors", (), (), (), table, note)
 
@@ -272,7 +252,7 @@ def _outcomes(view: View) -> Cases | None:
     rows, wrong = [], {}
     n = 0.0
     for model in view.models:
-        record = metric_record(view, model.id, view.primary)
+        record = view.record(model.id, view.primary)
         if record is None or record.value is None or not record.trials:
             return None
         n, right = record.trials, record.value * record.trials
@@ -282,9 +262,8 @@ def _outcomes(view: View) -> Cases | None:
         return None
     heading = say("cases.in_cases", found=_fewest_and_most(view, wrong, n, "fail"))
     heads = tuple(say(f"cases.{name}") for name in ("successes", "failures", "per_1000"))
-    return Cases(
-        heading, "classes", (say("cases.all_examples", n=numbers.count(n)),), heads, tuple(rows), None, ""
-    )
+    groups = (say("cases.all_examples", n=numbers.count(n)),)
+    return Cases(heading, "classes", groups, heads, tuple(rows), None, "")
 
 
 def _right_and_wrong(model: Model, right: float, n: float, *further: str) -> Case:
@@ -300,7 +279,7 @@ def _fewest_and_most(view: View, wrong: dict[Model, float], n: float, kind: str,
     fewest, most = (numbers.count(round(wrong[m], 6)) for m in (best, worst))
     key = f"cases.{kind}_one{fits}" if best is worst else f"cases.{kind}{fits}"
     text = say(key, best=best.name, worst=worst.name, n=numbers.count(n), fewest=fewest, most=most)
-    return unless_decided(view, text, best, worst)
+    return view.unless_decided(text, best, worst)
 
 
 def _percent(part: float, whole: float) -> float:

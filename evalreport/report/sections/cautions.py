@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from evalreport.numbers import MISSING
 from evalreport.report.cautions import one_of_a_code
 from evalreport.report.table import Row, Table, headings
-from evalreport.report.view import View, n_cautions, text_of
+from evalreport.report.view import View, n_cautions
 from evalreport.schema.finding_rules import findings_of
 from evalreport.schema.findings import FindingRecord
 from evalreport.schema.warnings import CheckRecord, recorded_warning
@@ -47,7 +47,7 @@ class Cautions:
 def describe_cautions(view: View) -> Cautions | None:
     """Lay out the properties found in the files, and the warnings."""
     properties = tuple(
-        (named("found_what", f.what.replace(" ", "_"), f.what), text_of(view, f.value), text_of(view, f.why))
+        (named("found_what", f.what.replace(" ", "_"), f.what), view.text(f.value), view.text(f.why))
         for f in view.results.found
     )
     findings, warnings, checks = _findings(view), _warnings(view), view.results.checks
@@ -83,13 +83,11 @@ def _findings(view: View) -> Table | None:
 def _rows_of(view: View, group: Sequence[FindingRecord]) -> list[Row]:
     """Return the rows of findings of one severity, state, age and owner: one for each gate and code of a warning."""
     severity, state = named("findings.severities", group[0].severity), _state(group[0])
-    texts = [
-        (visible(record.about[0]), text_of(view, record.text)) for record in group if record.code == "gate"
-    ]
+    texts = [(visible(record.about[0]), view.text(record.text)) for record in group if record.code == "gate"]
     raised = [
         recorded_warning(record.code, record.text, record.about) for record in group if record.code != "gate"
     ]
-    joined = one_of_a_code(raised, lambda warning: text_of(view, warning.text))
+    joined = one_of_a_code(raised, lambda warning: view.text(warning.text))
     texts += [(named("caution_head", w.code, w.code.replace("_", " ")), str(w.text)) for w in joined]
     owner, due = (visible(text or "") for text in (group[0].owner, group[0].due))
     return [Row(None, (text, severity, owner, due, state), label) for label, text in texts]
@@ -144,7 +142,7 @@ def _table(view: View, checks: Sequence[CheckRecord]) -> Table:
     checks = [record for record in checks if record.state != "not_applicable"]
     rows: dict[tuple[str, str, str], list[str]] = {}
     for record in checks:
-        why = "" if record.reason is None else text_of(view, record.reason)
+        why = "" if record.reason is None else view.text(record.reason)
         rows.setdefault((str(record.title), record.state, why), []).extend(record.about)
     order = {state: place for place, state in enumerate(STATES)}
     in_order = sorted(rows.items(), key=lambda item: (order[item[0][1]], item[0][0]))
@@ -176,5 +174,5 @@ def _about(view: View, about: Sequence[str], state: str) -> str:
 def _warnings(view: View) -> tuple[tuple[str, str], ...]:
     """Return the heads and texts of the warnings that are for information, one of each code."""
     informing = [w for w in view.results.warnings if w.level == "info" and w.code not in SAID_ELSEWHERE]
-    records = one_of_a_code(informing, lambda warning: text_of(view, warning.text))
+    records = one_of_a_code(informing, lambda warning: view.text(warning.text))
     return tuple((named("caution_head", w.code, w.code.replace("_", " ")), str(w.text)) for w in records)

@@ -14,18 +14,9 @@ from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.cautions import one_of_a_code
 from evalreport.report.naming import find_key, listed
 from evalreport.report.sections import audit, pairs
-from evalreport.report.sections.leaderboard import Leaderboard, conflict, leading, second_between
+from evalreport.report.sections.leaderboard import Leaderboard, conflict, leading
 from evalreport.report.sections.leaderboard import describe as describe_board
-from evalreport.report.view import (
-    Model,
-    View,
-    comparison_between,
-    n_cautions,
-    ranked_words,
-    text_of,
-    verdict_between,
-    weights_note,
-)
+from evalreport.report.view import Model, View, n_cautions
 from evalreport.schema.decisions import DetectableRecord, GateRecord, HeadlineRecord, VerdictRecord
 from evalreport.schema.lookups import quarter, true_counts
 from evalreport.schema.results import Results
@@ -132,10 +123,10 @@ def describe(view: View) -> Decision:
     n_all = n_cautions(view.results.warnings)
     calm = first.tone == "good" and bool(view.results.audit)
     cautions = {} if calm else _cautions(view)
-    shown = dict(list(cautions.items())[:MOST_CAUTIONS])
+    shown, open_pair = dict(list(cautions.items())[:MOST_CAUTIONS]), _open(view)
     return Decision(
         headline=visible(first.text),
-        about=_about(view),
+        about=about(view),
         tone=TONES[first.tone],
         gates=tuple(gate for gate in gates if few or gate.outcome != "pass"),
         passed=0 if few else sum(gate.outcome == "pass" for gate in gates),
@@ -144,7 +135,7 @@ def describe(view: View) -> Decision:
         figure=figure,
         board=None if figure is not None and len(view.models) == 1 else describe_board(view),
         pair=pairs.of_the_only_pair(view),
-        settle="" if calm else _settle(view),
+        settle="" if calm or open_pair is None else _needed(view, *open_pair[:3], metric=open_pair[3]),
         folds_rest=calm or first.code == "no_alarm",
     )
 
@@ -154,21 +145,7 @@ def headline_of(results: Results) -> HeadlineRecord:
     return results.headline or headline(results)
 
 
-def _about(view: View) -> str:
-    """Return the line below the headline: what was evaluated, by which metric and why; of an audit also its look."""
-    words, records = about(view), view.results.audit
-    if not records:
-        return words
-    first, *rest = words.split(" · ")
-    return " · ".join((first, say("audit.look", look=records[0].look, run=records[0].run), *rest))
-
-
 # --- the line below the headline -------------------------------------------------------------------------------------
-
-
-def _by_units(view: View, examples: str, questions: str, scores: str) -> str:
-    """Return the key of the text for examples, questions or scores."""
-    return scores if view.results.task == "scores" else questions if at_each(view) else examples
 
 
 def _n_fits(view: View) -> int:
@@ -176,7 +153,7 @@ def _n_fits(view: View) -> int:
 
 
 def about(view: View) -> str:
-    """Say in one line how many examples, which design, and by which metric models are ranked."""
+    """Say in one line how many examples, which look of an audit, which design, and what models are ranked by."""
     results = view.results
     n, attempts = numbers.count(results.n), at_each(view)
     scores = results.task == "scores"
@@ -192,7 +169,7 @@ def about(view: View) -> str:
         # Over several fits an example is counted more than once.
         which = (
             "weight_of_positives"
-            if weights_note(view)
+            if view.weights_note
             else "positives"
             if total == results.n
             else "share_of_positives"
@@ -221,7 +198,7 @@ def about(view: View) -> str:
             )
     if len(view.models) > 1 and view.is_ranked:
         because = results.primary_because
-        words = ranked_words(view)
+        words = view.ranked_words
         if results.declared is not None and any(record.exploratory for record in results.verdicts):
             words = say("decision.exploratory", what=words)
         ranked = say("decision.ranked_by", metric=words)
@@ -230,6 +207,8 @@ def about(view: View) -> str:
         same = say(f"decision.same_{'questions' if attempts else 'examples'}")
         parts.append(say("decision.own_examples") if results.options.get("join") == "independent" else same)
     parts += filter(None, (look_words(view), declared_words(view)))
+    if results.audit:
+        parts[1:1] = [say("audit.look", look=results.audit[0].look, run=results.audit[0].run)]
     return " · ".join(parts)
 
 
@@ -246,12 +225,8 @@ def declared_words(view: View) -> str:
     declared = view.results.declared
     if declared is None:
         return ""
-    n = len(declared.changed)
-    return (
-        say("decision.changed", date=declared.date, n=n)
-        if n
-        else say("decision.declared", date=declared.date)
-    )
+    key = "decision.changed" if declared.changed else "decision.declared"
+    return say(key, date=declared.date, n=len(declared.changed))
 
 
 def _clusters(view: View) -> tuple[int, float] | None:
@@ -277,7 +252,7 @@ def gates_of(view: View) -> list[Gate]:
         # Models are called as in the condition that was typed, so that it can be typed again.
         bar = numbers.count(int(bar)) if bar.isdigit() else bar
         bar = visible(f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
-        word, text = named("gate", gate.outcome), text_of(view, gate.text)
+        word, text = named("gate", gate.outcome), view.text(gate.text)
         gates.append(Gate(gate.outcome, word, visible(subject), value_text, bar, text, gate.exploratory))
     return gates
 
@@ -286,7 +261,7 @@ def caution_text(view: View, warning: WarningRecord) -> str:
     """Write a warning as the first screen does: with short names, and of curves that cross those of contenders."""
     crossing = _crossing(view) if warning.code == "curves_cross" else []
     if not crossing:
-        return text_of(view, warning.text)
+        return view.text(warning.text)
     if len(crossing) > MOST_CROSSING:
         crossing[MOST_CROSSING:] = [say("list.more_pairs", n=len(crossing) - MOST_CROSSING)]
     return say("warning.curves_cross.clearly", pairs=crossing)
@@ -322,22 +297,20 @@ def _cautions(view: View) -> dict[str, str]:
     relevant, said = [], _said_first(view)
     for warning in order:
         named_models = known & set(warning.about)
-        if warning.code in said and (not said[warning.code] or said[warning.code] in warning.about):
-            continue  # the headline says it
-        if (
+        always = warning.level == "blocker" or warning.code in ("metrics_disagree", *ASKED_FOR)
+        left_out = (
+            warning.code in said and (not said[warning.code] or said[warning.code] in warning.about),
+            # It changes no reading of the verdict,
             warning.level == "info"
             or warning.code in ALARMS
-            or (named_models and not named_models & contenders)
-        ):
-            continue  # it changes no reading of the verdict
-        always = warning.level == "blocker" or warning.code in ("metrics_disagree", *ASKED_FOR)
-        if not always and _about_others(view, warning):
-            continue  # the verdict is not about that metric
-        if warning.code == "curves_cross" and not _crossing(view):
-            continue  # the curves of others cross
-        if warning.code == "metrics_disagree" and differ:
-            continue  # the headline says it
-        relevant.append(warning)
+            or (named_models and not named_models & contenders),
+            # is about another metric, about the curves of others, or said by the headline.
+            not always and _about_others(view, warning),
+            warning.code == "curves_cross" and not _crossing(view),
+            warning.code == "metrics_disagree" and differ,
+        )
+        if not any(left_out):
+            relevant.append(warning)
     # Of whom else a sentence is true is said, also of models that are clearly behind.
     codes = {(w.code, w.level) for w in relevant}
     others = [w for w in order if (w.code, w.level) in codes and w not in relevant and known & set(w.about)]
@@ -370,9 +343,9 @@ def _crossings(view: View) -> list[str]:
     """Return what the first model's verdicts say of curves that cross: no model is then ahead everywhere."""
     crossings = []
     for model in leading(view)[1:2] if view.results.baseline is None else ():
-        record = verdict_between(view, view.models[0].id, model.id)
+        record = view.verdict(view.models[0].id, model.id)
         parts = joined(record.text) if record is not None else ()
-        crossings += [text_of(view, part) for part in parts if coded(part)[0] in OF_CROSSINGS]
+        crossings += [view.text(part) for part in parts if coded(part)[0] in OF_CROSSINGS]
     return crossings
 
 
@@ -386,22 +359,16 @@ def _about_others(view: View, warning: WarningRecord) -> bool:
 # --- what would settle it -------------------------------------------------------------------------------------------
 
 
-def _settle(view: View) -> str:
-    """Say how many examples would settle the foremost open pair; nothing where none is open."""
-    open_pair = _open(view)
-    return "" if open_pair is None else _needed(view, *open_pair[:3], metric=open_pair[3])
-
-
 def _open(view: View) -> tuple[Model, Model, VerdictRecord, str] | None:
     """Return the foremost open pair, its verdict, and the metric where that is the second one."""
     found = conflict(view)
     if found is None:
         pair = _foremost_open(view, view.models)
         return None if pair is None else (*pair, "")
-    behind = {model.id for model, _ in found.behind}
+    behind = {model.id for model in found.behind}
     for model in leading(view):
         if model is not found.best and model.id not in behind:
-            record = second_between(view, found.best.id, model.id)
+            record = view.verdict(found.best.id, model.id, view.results.second_verdicts)
             if record is not None and record.verdict == "undecided":
                 return found.best, model, record, found.words
     return None
@@ -426,7 +393,7 @@ def _foremost_open(view: View, models: Sequence[Model]) -> tuple[Model, Model, V
     else:
         others = [(models[0], m) for m in leading(view)[1:]]
     for a, b in others:
-        record = verdict_between(view, a.id, b.id)
+        record = view.verdict(a.id, b.id)
         if record is not None and record.verdict in ("undecided", "non-inferior"):
             return a, b, record
     return None
@@ -445,17 +412,16 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
         "n": numbers.count(view.results.n),
         "clusters": "" if clusters is None else numbers.count(clusters[0]),
     }
-    gap = numbers.to_digits(abs(_observed(view, a, b, metric) or 0.0), 2)
-    if detectable.needed is not None and detectable.needed > OUT_OF_REACH * _drawn(
-        view, detectable.unit, clusters
-    ):
-        far = say(
-            "decision.settle_out_of_reach",
-            **pair,
-            needed=numbers.rounded_count(detectable.needed),
-            unit=say(f"decision.unit_{detectable.unit if detectable.of_each is None else 'two_sets'}"),
-            gap=gap,
-        )
+    second = conflict(view) if metric else None
+    observed = view.comparison(view.primary if second is None else second.key, a.id, b.id)
+    gap = numbers.to_digits(abs(0.0 if observed is None else observed.difference or 0.0), 2)
+    drawn = float(_n_fits(view) or view.results.n) if detectable.unit == "datasets" else float(view.results.n)
+    if detectable.unit == "clusters" and clusters is not None:
+        drawn = clusters[0]
+    if detectable.needed is not None and detectable.needed > OUT_OF_REACH * drawn:
+        needed = numbers.rounded_count(detectable.needed)
+        unit_words = say(f"decision.unit_{detectable.unit if detectable.of_each is None else 'two_sets'}")
+        far = say("decision.settle_out_of_reach", **pair, needed=needed, unit=unit_words, gap=gap)
         return " ".join(filter(None, (far, _cost_of_a_look(view, detectable))))
     if detectable.needed is not None:
         unit: str = detectable.unit
@@ -463,7 +429,8 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             unit = "questions"
         if detectable.of_each is not None:
             unit = "two_sets"
-            pair |= _of_each(detectable.of_each, first=record.about[0] == a.id)
+            sizes = detectable.of_each if record.about[0] == a.id else detectable.of_each[::-1]
+            pair |= dict(zip(("of_a", "of_b"), map(numbers.count, sizes), strict=True))
         within = _of_a_rare_class(view, detectable, pair, gap) or say(
             f"decision.settle_{unit}",
             **pair,
@@ -472,25 +439,16 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
             gap=gap,
         )
         return " ".join(filter(None, (within, _cost_of_a_look(view, detectable))))
-    key = _by_units(
-        view,
-        "decision.settle_detectable",
-        "decision.settle_detectable_questions",
-        "decision.settle_detectable_scores",
-    )
-    key = key if clusters is None else "decision.settle_detectable_clusters"
-    if view.results.options.get("join") == "independent" and clusters is None:
-        key = "decision.settle_detectable_two_sets"
-    shown = say(key, **pair, size=numbers.to_digits(detectable.difference, 2))
+    of = "_scores" if view.results.task == "scores" else "_questions" if at_each(view) else ""
+    if clusters is not None:
+        of = "_clusters"
+    elif view.results.options.get("join") == "independent":
+        of = "_two_sets"
+    size = numbers.to_digits(detectable.difference, 2)
+    shown = say(f"decision.settle_detectable{of}", **pair, size=size)
     if view.results.design in OF_ALGORITHMS:
         return f"{shown} {say('decision.settle_not_over_folds')}"
     return shown
-
-
-def _of_each(sizes: tuple[int, int], *, first: bool) -> dict[str, str]:
-    """Return the examples of each test set; ``first``: the pair is named in the order of the sizes."""
-    of_a, of_b = sizes if first else sizes[::-1]
-    return {"of_a": numbers.count(of_a), "of_b": numbers.count(of_b)}
 
 
 def _of_a_rare_class(view: View, detectable: DetectableRecord, pair: Mapping[str, str], gap: str) -> str:
@@ -514,17 +472,3 @@ def _cost_of_a_look(view: View, found: DetectableRecord) -> str:
     if look.n_max is not None and found.needed is not None and found.needed > look.n_max:
         return say("decision.beyond_declared", n=numbers.count(look.n_max))
     return say("decision.looks_left", n=left, of=look.looks) if left else say("decision.no_look_left")
-
-
-def _drawn(view: View, unit: str, clusters: tuple[int, float] | None) -> float:
-    """Return how many units there are of the kind that more are needed of."""
-    if unit == "clusters" and clusters is not None:
-        return clusters[0]
-    return float(_n_fits(view) or view.results.n) if unit == "datasets" else float(view.results.n)
-
-
-def _observed(view: View, a: Model, b: Model, metric: str) -> float | None:
-    pair = conflict(view)
-    key = view.primary if not metric or pair is None else pair.key
-    record = comparison_between(view, key, a.id, b.id)
-    return None if record is None else record.difference

@@ -9,11 +9,11 @@ from itertools import groupby
 from statistics import fmean, stdev
 
 from evalreport import numbers
-from evalreport.plots.pairs import strip, strips, values_of_fits
+from evalreport.plots.pairs import fold_differences, strips, values_of_fits
 from evalreport.plots.pictures import Figure
 from evalreport.report.naming import entry
 from evalreport.report.table import Cell, Row, Table, Tables, pair_row
-from evalreport.report.view import View, metric_digits, text_of
+from evalreport.report.view import View
 from evalreport.schema.comparisons import EffectRecord
 from evalreport.texts import group_of, has, named, say
 
@@ -99,7 +99,7 @@ def _head(effect: str, unit: str) -> str:
 
 def _size(view: View, record: EffectRecord | None) -> Cell:
     if record is None or record.value is None:
-        return Cell(numbers.MISSING, note="" if record is None else text_of(view, record.text))
+        return Cell(numbers.MISSING, note="" if record is None else view.text(record.text))
     per_cases = record.effect.endswith("_per_1000")
     if per_cases:  # fewer errors of the first model are to its favour, as everything positive is
         record = replace(
@@ -138,7 +138,7 @@ def _agreement(view: View) -> tuple[Row, ...]:
 
 
 def _fits(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
-    folds, digits = values_of_fits(view.results), metric_digits(view, view.primary)
+    folds, digits = values_of_fits(view.results), view.digits(view.primary)
     sources = list(dict.fromkeys(r.source for r in view.results.variance if _is_primary(view, r.metric)))
     rows = []
     for model in view.models:
@@ -179,7 +179,7 @@ def _figures(view: View, kind: str) -> tuple[Figure, ...]:
         title=say("differences.title", metric=view.primary_words, kind=kind),
         description=described,
         caption=say("differences.caption", metric=view.primary_words, kind=kind) + shared,
-        draw=(partial(strip, rows, axis_label=axis_label),),
+        draw=(partial(fold_differences, view.results, axis_label=axis_label, names=view.names),),
         width=6.2,
         height=0.6 + 0.34 * max(len(rows), 2),
     )

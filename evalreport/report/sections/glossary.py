@@ -10,9 +10,10 @@ from evalreport import numbers
 from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
 from evalreport.report.naming import count_range, display_of, entry, label_of, origin_of, summary_of
 from evalreport.report.sections.leaderboard import conflict
-from evalreport.report.view import View, key_of, text_of
+from evalreport.report.view import View
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import true_counts
+from evalreport.schema.metrics import Quantity
 from evalreport.schema.warnings import FEW_CLUSTERS, FEW_OF_A_CLASS, FEW_RESAMPLES
 from evalreport.texts import coded, joined, named, say
 from evalreport.texts.labels import sentence_start
@@ -48,18 +49,14 @@ def describe_glossary(view: View) -> Glossary:
     intervals = dict.fromkeys(r.intervals[0].method for r in results.metrics if r.intervals)
     intervals |= dict.fromkeys(r.interval_method for r in results.comparisons if r.interval_method)
     decide, every = deciding(view), bool(results.options.get("tests"))
-    shown = [r for r in results.comparisons if every or r.test in decide or key_of(r) == view.primary]
-    tests = dict.fromkeys(
-        [*(r.test for r in shown if r.test is not None), *(r.test for r in results.omnibus)]
-    )
+    shown = [r for r in results.comparisons if every or r.test in decide or Quantity.of(r) == view.primary]
+    tests = dict.fromkeys([*(r.test for r in shown if r.test), *(r.test for r in results.omnibus)])
     overlap = "methods.overlap_apart" if results.options.get("join") == "independent" else "methods.overlap"
     return Glossary(
         principles=(say(overlap), say("methods.exploratory")) if len(view.models) > 1 else (),
         metrics=tuple(_metric(name) for name in metrics),
         intervals=tuple(_interval(name) for name in intervals),
-        tests=tuple(
-            _test(view, name, name in decide) for name in sorted(tests, key=lambda n: n not in decide)
-        ),
+        tests=tuple(_test(view, n, n in decide) for n in sorted(tests, key=lambda n: n not in decide)),
     )
 
 
@@ -67,8 +64,8 @@ def pictures_of_counts(view: View) -> tuple[Figure, ...]:
     """Draw the counts that metrics such as F1 are made of, for the model that ranks first."""
     results = view.results
     first = next((m for m in view.models if any(c.model == m.id for c in results.confusion)), None)
-    known = (entry("metric", name) for name in dict.fromkeys(r.metric for r in results.metrics))
-    wanted = {name for metric in known if metric is not None for name in metric.display.figures}
+    known = (display_of("metric", name) for name in dict.fromkeys(r.metric for r in results.metrics))
+    wanted = {name for display in known if display is not None for name in display.figures}
     if first is None or results.positive is None:
         return ()
     figures = (
@@ -79,8 +76,7 @@ def pictures_of_counts(view: View) -> tuple[Figure, ...]:
         ),
         Figure(
             name="f1-at-recall", title=say("methods.f1_title"), caption=say("methods.f1"),
-            description=say("methods.f1_described"), draw=(f1_at_recall,), width=4.4,
-            height=3.0,
+            description=say("methods.f1_described"), draw=(f1_at_recall,), width=4.4, height=3.0,
         ),
     )  # fmt: skip
     return tuple(figure for figure in figures if figure.name in wanted)
@@ -103,11 +99,9 @@ def _interval(name: str) -> Method:
 def _test(view: View, name: str, decides: bool) -> Method:
     """Describe a test and why it is here; of one that decides, what the data show of its assumptions."""
     why, known = why_chosen(view, name), entry("test", name)
-    if known is None:
-        return Method(label_of("test", name), f"{summary_of('test', name)} {sentence_start(why)}.")
-    origin = origin_of(name, str(known.source))
-    if not decides:
-        return Method(label_of("test", name), f"{summary_of('test', name)} {sentence_start(why)}.", (origin,))
+    origin = () if known is None else (origin_of(name, str(known.source)),)
+    if known is None or not decides:
+        return Method(label_of("test", name), f"{summary_of('test', name)} {sentence_start(why)}.", origin)
     lines = [
         ("null_hypothesis", str(known.null_hypothesis)),
         ("assumptions", str(known.assumptions)),
@@ -115,7 +109,7 @@ def _test(view: View, name: str, decides: bool) -> Method:
         ("here", holds_here(view, name)),
     ]
     parts = tuple((say(f"methods.{title}"), text) for title, text in lines if text)
-    return Method(label_of("test", name), summary_of("test", name), (*parts, origin))
+    return Method(label_of("test", name), summary_of("test", name), (*parts, *origin))
 
 
 def why_chosen(view: View, test: str) -> str:
@@ -130,10 +124,9 @@ def why_chosen(view: View, test: str) -> str:
 def deciding(view: View) -> frozenset[str]:
     """Name the tests that lead on the primary metric and on the one that the headline adds."""
     second = conflict(view)
-    keys = {view.primary} | ({second.key} if second is not None else set())
-    return frozenset(
-        r.test for r in view.results.comparisons if r.test and r.recommended and key_of(r) in keys
-    )
+    keys = (view.primary, None if second is None else second.key)
+    rows = (r for r in view.results.comparisons if r.recommended and Quantity.of(r) in keys)
+    return frozenset(r.test for r in rows if r.test)
 
 
 def holds_here(view: View, test: str) -> str:
@@ -156,7 +149,7 @@ def _of_examples(view: View, test: str) -> Iterator[str]:
 
 def _of_numbers(view: View, test: str, records: list[ComparisonRecord]) -> Iterator[str]:
     known = entry("test", test)
-    check = None if known is None else _LARGE_SAMPLES if known.large_samples else _NUMBERS.get(known.needs)
+    check = None if known is None else _discordant if known.large_samples else _NUMBERS.get(known.needs)
     if check is not None:
         yield from check(view)
     lacking = sum(r.p_value is None and r.reason is not None for r in records)
@@ -167,16 +160,15 @@ def _of_numbers(view: View, test: str, records: list[ComparisonRecord]) -> Itera
 def _discordant(view: View) -> Iterator[str]:
     counts = [r.only_a + r.only_b for r in view.results.agreement]
     if counts:
-        enough = min(counts) >= FEW_DISCORDANT
-        yield say("reasons.discordant" if enough else "reasons.discordant_few", many=count_range(counts))
+        few = "_few" if min(counts) < FEW_DISCORDANT else ""
+        yield say(f"reasons.discordant{few}", many=count_range(counts))
 
 
 def _class_sizes(view: View) -> Iterator[str]:
     counts = true_counts(view.results)
-    sizes = [counts.get(label, 0.0) for label in view.results.classes]
-    if sizes:
-        enough = min(sizes) >= FEW_OF_A_CLASS
-        yield say("reasons.rarest" if enough else "reasons.rarest_few", n=min(sizes))
+    least = min((counts.get(label, 0.0) for label in view.results.classes), default=None)
+    if least is not None:
+        yield say("reasons.rarest" if least >= FEW_OF_A_CLASS else "reasons.rarest_few", n=least)
 
 
 def _resamples(view: View) -> Iterator[str]:
@@ -203,7 +195,6 @@ def _weights(view: View) -> Iterator[str]:
         yield say("reasons.effective", number=numbers.number(sizes[0], 1))
 
 
-_LARGE_SAMPLES = _discordant
 _NUMBERS: dict[str, Callable[[View], Iterator[str]]] = {
     "placements": _class_sizes,
     "replicates": _resamples,
@@ -220,4 +211,4 @@ def _of_cautions(view: View, records: list[ComparisonRecord]) -> Iterator[str]:
     for record in records:
         for part in joined(record.caution or ""):
             if part and coded(part)[0] not in ABOUT_NO_ASSUMPTION:
-                yield text_of(view, part)
+                yield view.text(part)

@@ -6,43 +6,24 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from evalreport import numbers
 from evalreport.questions.ranks.records import RankSetRecord
 from evalreport.report.naming import (
-    MetricKey,
+    display_of,
     entry,
     find_key,
-    greater_is_better,
     label_of,
     level_of_pairs,
     listed,
     metric_label,
-    spelling,
     summary_of,
 )
 from evalreport.report.table import Cell, Scale, Stroke, difference_scale, stroke, value_cell
-from evalreport.report.view import (
-    Model,
-    View,
-    comparison_between,
-    difference_digits,
-    is_cut,
-    key_of,
-    limits_at_zero,
-    margin_of,
-    metric_digits,
-    metric_record,
-    ranked_words,
-    ranking_record,
-    text_of,
-    value_of,
-    verdict_between,
-    verdict_word,
-)
-from evalreport.schema.decisions import VerdictRecord
+from evalreport.report.view import Model, View, is_cut, limits_at_zero
 from evalreport.schema.lookups import shown_behind, true_counts
-from evalreport.schema.metrics import COMPANIONS
+from evalreport.schema.metrics import COMPANIONS, Quantity
 from evalreport.texts import in_words, named, say, shortened
 from evalreport.texts.labels import in_sentence
 
@@ -51,6 +32,8 @@ MOST_NAMED = 4
 MOST_BEHIND = 2
 """Models that the title names as behind on the second metric."""
 MOST_ROWS, MOST_BRACKETS = 20, 3
+RULES = ("majority_class", "mean_truth")
+"""Rules that the board shows: always predicting one class, or the mean."""
 LETTER, LETTER_OF_TWO = 3.6, 5.0
 """Percent of a panel's width that a letter of its axis takes on paper: of one panel, and where two share the paper."""
 
@@ -152,7 +135,7 @@ def describe(view: View) -> Leaderboard | None:
     others = others[: max(len(named), N_COMPANIONS if second is None else N_COMPANIONS - 1)]
     panels = (
         *_primary_panel(view, shown, reference, LETTER if second is None else LETTER_OF_TWO),
-        *([] if second is None else [_panel_of(view, shown, second)]),
+        *([] if second is None else [_panel_of(view, shown, second.key, second.best, letter=LETTER_OF_TWO)]),
     )
     brackets = _brackets(view, shown) if view.results.baseline is None else []
     at_zero = _at_zero(view, shown, reference, None)  # a terminal and summary.md show the first panel alone
@@ -187,9 +170,9 @@ def describe(view: View) -> Leaderboard | None:
 class Conflict:
     """A metric that decides between models that the primary one leaves undecided: the best, and who is behind."""
 
-    key: MetricKey
+    key: Quantity
     best: Model
-    behind: tuple[tuple[Model, float], ...]
+    behind: tuple[Model, ...]
 
     @property
     def words(self) -> str:
@@ -206,7 +189,7 @@ def leading(view: View) -> tuple[Model, ...]:
     if not view.is_ranked:
         return view.models
     behind = shown_behind(view.results)
-    return first, *(m for m in others if verdict_word(view, first, m) != "better" and m.id not in behind)
+    return first, *(m for m in others if view.verdict_word(first, m) != "better" and m.id not in behind)
 
 
 def conflict(view: View) -> Conflict | None:
@@ -214,31 +197,21 @@ def conflict(view: View) -> Conflict | None:
     group, records = leading(view), view.results.second_verdicts
     if len(group) < 2 or not records or not view.is_ranked or view.results.baseline is not None:
         return None
-    key = next((k for k in view.keys if spelling(k) == records[0].metric), None)
-    values = {} if key is None else {m: v for m in group if (v := value_of(view, m, key)) is not None}
-    known = list(values)
-    if key is None or len(known) < 2:
+    key = next((k for k in view.keys if k.spelled == records[0].metric), None)
+    values = {} if key is None else {m: v for m in group if (v := view.value(m, key)) is not None}
+    if key is None or len(values) < 2:
         return None
-    sign = 1 if greater_is_better(key) else -1
-    best = max(known, key=lambda m: (sign * values[m], -m.index))
-    behind = []
-    for model in known:
-        second = second_between(view, best.id, model.id)
-        if second is not None and second.verdict == "better":
-            behind.append((model, abs(values[best] - values[model])))
-    behind.sort(key=lambda pair: -pair[1])
+    best = max(values, key=lambda m: (view.sign(key) * values[m], -m.index))
+    verdicts = {m: view.verdict(best.id, m.id, records) for m in values}
+    behind = [m for m, second in verdicts.items() if second is not None and second.verdict == "better"]
+    behind.sort(key=lambda m: -abs(values[best] - values[m]))
     return Conflict(key, best, tuple(behind)) if behind else None
 
 
-def second_between(view: View, a: str, b: str) -> VerdictRecord | None:
-    """Return the verdict of a seen from b on the metric that a reader asks for next."""
-    return verdict_between(view, a, b, view.results.second_verdicts)
-
-
-def key_metrics(view: View) -> tuple[MetricKey, ...]:
+def key_metrics(view: View) -> tuple[Quantity, ...]:
     """Return the primary metric, those that a reader was told of, and the first few of those asked for next."""
     keys = view.keys
-    filled = {key_of(record) for record in view.results.metrics if record.value is not None}
+    filled = {Quantity.of(record) for record in view.results.metrics if record.value is not None}
     named = named_metrics(view)
     others = [
         key
@@ -254,25 +227,23 @@ def key_metrics(view: View) -> tuple[MetricKey, ...]:
     return (*keys[:1], *named, *others[: max(N_COMPANIONS - len(named), 0)])
 
 
-def _of_labels(key: MetricKey) -> bool:
+def _of_labels(key: Quantity) -> bool:
     known = entry("metric", key.metric)
     return known is not None and known.needs == "labels"
 
 
-def named_metrics(view: View) -> tuple[MetricKey, ...]:
+def named_metrics(view: View) -> tuple[Quantity, ...]:
     """Return the metrics beside the primary one that are shown wherever results are, four at most.
 
     Those that the user named, else those of the headline's clause and of the caution that metrics disagree.
     """
     results, keys = view.results, view.keys
-    filled = {key_of(record) for record in results.metrics if record.value is not None}
+    filled = {Quantity.of(record) for record in results.metrics if record.value is not None}
     spelled = [str(name) for name in results.options.get("metrics") or ()]
     if not spelled:
-        first = results.headline
-        words: set[object] = (
-            set() if first is None else {v for k, v in first.params.items() if k.endswith("metric")}
-        )
-        spelled = [spelling(key) for key in keys if in_sentence(metric_label(key)) in words]
+        params = {} if results.headline is None else results.headline.params
+        words = {value for name, value in params.items() if name.endswith("metric")}
+        spelled = [key.spelled for key in keys if in_sentence(metric_label(key)) in words]
         contenders = {model.id for model in leading(view)}
         for warning in results.warnings:
             if warning.code == "metrics_disagree" and contenders & set(warning.about):
@@ -291,37 +262,34 @@ def reference_model(view: View) -> Model | None:
 # --- cells ----------------------------------------------------------------------------------------------------------
 
 
-def metric_cell(view: View, model: Model, key: MetricKey) -> Cell:
+def metric_cell(view: View, model: Model, key: Quantity) -> Cell:
     """Return one value with its recommended interval."""
-    return value_cell(metric_record(view, model.id, key), metric_digits(view, key))
+    return value_cell(view.record(model.id, key), view.digits(key))
 
 
-def _heading(view: View, key: MetricKey) -> str:
-    turned = key == view.primary and not view.greater_is_better
-    text = view.label(key) + (" ↓" if turned or not greater_is_better(key) else "")
-    return metric_digits(view, key).headed(text)
+def _heading(view: View, key: Quantity) -> str:
+    return view.digits(key).headed(view.label(key) + (" ↓" if view.sign(key) < 0 else ""))
 
 
-def _about(key: MetricKey) -> str:
-    known = entry("metric", key.metric)
-    if known is None:
-        return ""
-    return f"{summary_of('metric', key.metric)} {metric_label(key)} = {known.display.formula}"
+def _about(key: Quantity) -> str:
+    formula = getattr(display_of("metric", key.metric), "formula", "")
+    return f"{summary_of('metric', key.metric)} {metric_label(key)} = {formula}" if formula else ""
 
 
 def _row(
     view: View,
     shown: Sequence[Model],
     i: int,
-    others: Sequence[MetricKey],
+    others: Sequence[Quantity],
     brackets: Sequence[Sequence[str]],
     reference: Model | None,
 ) -> Place:
-    model, place = shown[i], ranking_record(view, shown[i].id)
+    model, place = shown[i], view.place(shown[i].id)
+    ranks = next((record for record in view.results.rank_sets if record.model == model.id), None)
     letters = [_letters(view, m) for m in shown[max(i - 1, 0) : i + 1]]
     word = ""
     if view.results.baseline is not None and reference is not None:
-        found = named("chip", verdict_word(view, model, reference))
+        found = named("chip", view.verdict_word(model, reference))
         word = say("leaderboard.baseline") if model is reference else found
     if model.id in view.inverted:
         word = say("leaderboard.inverted")
@@ -334,21 +302,15 @@ def _row(
         rank=None if place is None or not has_rank else place.rank,
         value=metric_cell(view, model, view.primary),
         cells=tuple(metric_cell(view, model, key) for key in others),
-        behind=reference not in (None, model) and verdict_word(view, model, reference) == "worse",
+        behind=reference not in (None, model) and view.verdict_word(model, reference) == "worse",
         edge=len(letters) == 2 and not set(letters[0]) & set(letters[1]),
         pieces=tuple(column[i] for column in brackets),
         letters=_letters(view, model),
         word=word,
-        about=_about_model(view, model),
-    )
-
-
-def _about_model(view: View, model: Model) -> str:
-    """Name a model in full, and the ranks that it may have."""
-    found = next((record for record in view.results.rank_sets if record.model == model.id), None)
-    if found is None or model.id in view.inverted:
-        return model.full
-    return say("leaderboard.ranks", model=model.full, ranks=rank_words(found, len(view.results.rank_sets)))
+        about=model.full if ranks is None or model.id in view.inverted else say(
+            "leaderboard.ranks", model=model.full, ranks=rank_words(ranks, len(view.results.rank_sets))
+        ),
+    )  # fmt: skip
 
 
 def rank_words(record: RankSetRecord, models: int) -> str:
@@ -360,20 +322,17 @@ def rank_words(record: RankSetRecord, models: int) -> str:
 
 def _best(view: View) -> str:
     """Name the models that may be best, where these are not all, and say what the one that leads is worth."""
-    chosen = view.results.chosen
+    chosen, texts = view.results.chosen, []
     if not view.is_ranked:
         return ""
-    said = chosen is not None and chosen.low is not None
-    worth = text_of(view, chosen.text) if said and chosen is not None else ""
-    return " ".join(filter(None, (_may_be_best(view), worth)))
-
-
-def _may_be_best(view: View) -> str:
     sets = {} if view.inverted else {record.model: record for record in view.results.rank_sets}
     names = [m.name for m in view.models if m.id in sets and sets[m.id].may_be_best]
-    if not sets or len(names) == len(sets):
-        return ""
-    return say("leaderboard.may_be_best", names=listed(names), n=len(names), level=confidence_words(view))
+    if len(names) < len(sets):
+        level = confidence_words(view)
+        texts.append(say("leaderboard.may_be_best", names=listed(names), n=len(names), level=level))
+    if chosen is not None and chosen.low is not None:
+        texts.append(view.text(chosen.text))
+    return " ".join(texts)
 
 
 def confidence_words(view: View) -> str:
@@ -383,7 +342,7 @@ def confidence_words(view: View) -> str:
 
 
 def _letters(view: View, model: Model) -> str:
-    place = ranking_record(view, model.id)
+    place = view.place(model.id)
     return "" if place is None else place.letters
 
 
@@ -413,7 +372,7 @@ def _brackets(view: View, shown: Sequence[Model]) -> list[list[str]]:
 def _bracket_word(view: View) -> str:
     """Name the one bracket where all pairs are equivalent."""
     if view.results.verdicts and {record.verdict for record in view.results.verdicts} == {"equivalent"}:
-        return say("leaderboard.equivalent", margin=margin_of(view) or 0.0)
+        return say("leaderboard.equivalent", margin=view.margin or 0.0)
     return ""
 
 
@@ -436,75 +395,41 @@ def _primary_panel(
 ) -> tuple[Panel, ...]:
     if reference is None:
         return _against_rule(view)
-    sign = 1 if view.greater_is_better else -1
-    differences = _differences(view, shown, view.primary, reference, view.results.verdicts, sign)
-    key = "leaderboard.gap_baseline" if view.results.baseline is not None else "leaderboard.gap"
-    heading = say(key, metric=view.primary_label, model=reference.name)
     rule, rule_text = _majority(view, reference)
+    best = "leaderboard.best" if view.results.baseline is None else "leaderboard.baseline"
     return (
-        _panel(
-            heading, difference_digits(view, view.primary).headed(view.primary_label), differences, reference,
-            digits=difference_digits(view, view.primary), margin=margin_of(view), letter=letter,
-            rule=None if rule is None else sign * rule, rule_text=rule_text,
-            best="leaderboard.best" if view.results.baseline is None else "leaderboard.baseline",
+        _panel_of(
+            view, shown, view.primary, reference, letter=letter, margin=view.margin, best=best,
+            rule=None if rule is None else view.sign(view.primary) * rule, rule_text=rule_text,
         ),
     )  # fmt: skip
 
 
 def _against_rule(view: View) -> tuple[Panel, ...]:
     """Lay out a single model's gap to always predicting one class, or the mean, with the limits of that pair."""
-    (model,) = view.models[:1]
-    pairs = [
-        p for p in view.results.against_rule
-        if has_words(p.rule) and MetricKey(p.metric, p.average, p.label) == view.primary
-    ]  # fmt: skip
+    model = view.models[0]
+    pairs = [p for p in view.results.against_rule if p.rule in RULES and Quantity.of(p) == view.primary]
     if len(view.models) > 1 or not pairs or pairs[0].difference is None:
         return ()
-    pair, sign = pairs[0], 1 if view.greater_is_better else -1
-    words = rule_words(view, pair.rule)
+    pair, sign, digits = pairs[0], view.sign(view.primary), view.digits(view.primary)
     limits = sorted(sign * v for v in (pair.low, pair.high) if v is not None)
     low, high = limits if len(limits) == 2 else (None, None)
     gap_size = sign * pairs[0].difference
-    digits = metric_digits(view, view.primary)
-    panel = _panel(
-        say("leaderboard.gap_rule", metric=view.primary_label, rule=words), view.primary_label,
-        [(model, Difference(gap_size, low, high))], None, digits=digits, letter=LETTER,
-    )  # fmt: skip
+    heading = say("leaderboard.gap_rule", metric=view.primary_label, rule=_rule_words(view, pair.rule))
+    differences = [(model, Difference(gap_size, low, high))]
+    panel = _panel(heading, view.primary_label, differences, None, digits=digits, letter=LETTER)
     gap = panel.gaps[0]
     size = replace(gap.cell, value=numbers.number(gap_size, digits, signed=True))
     return (replace(panel, gaps=(replace(gap, cell=size),), alone=True),)
 
 
-def _panel_of(view: View, shown: Sequence[Model], found: Conflict) -> Panel:
-    """Lay out the panel of the metric on which contenders differ."""
-    sign = 1 if greater_is_better(found.key) else -1
-    verdicts = view.results.second_verdicts
-    differences = _differences(view, shown, found.key, found.best, verdicts, sign)
-    heading = say("leaderboard.gap", metric=metric_label(found.key), model=found.best.name)
-    digits = difference_digits(view, found.key)
-    return _panel(
-        heading,
-        digits.headed(metric_label(found.key)),
-        differences,
-        found.best,
-        digits=digits,
-        letter=LETTER_OF_TWO,
-    )
-
-
-def _differences(
-    view: View,
-    shown: Sequence[Model],
-    key: MetricKey,
-    reference: Model,
-    verdicts: Sequence[VerdictRecord],
-    sign: int,
-) -> list[tuple[Model, Difference]]:
-    """Return each model's difference from the reference, with the limits of its verdict."""
+def _panel_of(view: View, shown: Sequence[Model], key: Quantity, reference: Model, **how: Any) -> Panel:
+    """Lay out the models' differences from the reference on one metric, with the limits of their verdicts."""
+    verdicts, sign = None if key == view.primary else view.results.second_verdicts, view.sign(key)
     differences = []
     for model in shown:
-        record = comparison_between(view, key, model.id, reference.id)
-        verdict = verdict_between(view, model.id, reference.id, verdicts)
+        record = view.comparison(key, model.id, reference.id)
+        verdict = view.verdict(model.id, reference.id, verdicts)
         if record is None or record.difference is None:
             differences.append((model, Difference(None)))
             continue
@@ -514,33 +439,25 @@ def _differences(
         behind = verdict is not None and verdict.verdict == "worse"
         cut = verdict is not None and is_cut(verdict)
         differences.append((model, Difference(sign * record.difference, low, high, behind, cut)))
-    return differences
+    gap = "leaderboard.gap" if view.results.baseline is None else "leaderboard.gap_baseline"
+    heading, digits = say(gap, metric=view.label(key), model=reference.name), view.digits_of_difference(key)
+    return _panel(heading, digits.headed(view.label(key)), differences, reference, digits=digits, **how)
 
 
 def _majority(view: View, reference: Model) -> tuple[float | None, str]:
     """Return how far the rule that needs no model is from the reference, and its name; nothing where there is none."""
-    own = value_of(view, reference, view.primary)
+    own = view.value(reference, view.primary)
     for record in view.results.baselines:
-        same = MetricKey(record.metric, record.average, record.label) == view.primary
-        if same and own is not None and has_words(record.name):
-            return record.value - own, rule_words(view, record.name)
+        if Quantity.of(record) == view.primary and own is not None and record.name in RULES:
+            return record.value - own, _rule_words(view, record.name)
     return None, ""
 
 
-def has_words(rule: str) -> bool:
-    """Return whether the board shows this rule: always predicting one class, or the mean."""
-    return rule in ("majority_class", "mean_truth")
-
-
-def rule_words(view: View, rule: str) -> str:
+def _rule_words(view: View, rule: str) -> str:
     """Name what the rule always predicts: the most frequent class, or the mean."""
-    return say(f"leaderboard.rule.{rule}", label=majority_label(view))
-
-
-def majority_label(view: View) -> str:
-    """Return the most frequent true class."""
     totals = true_counts(view.results)
-    return max(totals, key=lambda label: (totals[label], label)) if totals else ""
+    label = max(totals, key=lambda label: (totals[label], label), default="")
+    return say(f"leaderboard.rule.{rule}", label=label)
 
 
 def _panel(
@@ -607,9 +524,9 @@ def _title(view: View, second: Conflict | None) -> str:
             number=in_words(n),
             second=second.words,
             best=second.best.name,
-            behind=shortened([model.name for model, _ in second.behind], MOST_BEHIND),
+            behind=shortened([model.name for model in second.behind], MOST_BEHIND),
         )
-    return say("leaderboard.title", metric=metric_digits(view, view.primary).headed(ranked_words(view)))
+    return say("leaderboard.title", metric=view.digits(view.primary).headed(view.ranked_words))
 
 
 def _names(view: View) -> str:
@@ -628,7 +545,7 @@ def _more(view: View, shown: Sequence[Model], reference: Model | None) -> str:
     rest = view.models[len(shown) :]
     if not rest or reference is None:
         return ""
-    gaps = [abs(r.difference) for m in rest if (r := comparison_between(view, view.primary, m.id, reference.id))
+    gaps = [abs(r.difference) for m in rest if (r := view.comparison(view.primary, m.id, reference.id))
             and r.difference is not None]  # fmt: skip
     size = numbers.to_digits(min(gaps), 2) if gaps else numbers.MISSING
     return say("leaderboard.more", n=len(rest), size=size)
@@ -650,23 +567,24 @@ def _note(view: View, panels: Iterable[Panel], reference: Model | None, *, brack
     if brackets:
         parts.append(say("leaderboard.bracket"))
     if panels[0].scale.band is not None:
-        parts.append(say("leaderboard.shaded", margin=margin_of(view) or 0.0))
+        parts.append(say("leaderboard.shaded", margin=view.margin or 0.0))
     if panels[0].scale.dotted is not None:
         parts.append(say("leaderboard.dotted", rule=panels[0].rule_text))
-    if margin_of(view) is None and any(r.verdict == "undecided" for r in view.results.verdicts):
+    if view.margin is None and any(r.verdict == "undecided" for r in view.results.verdicts):
         parts.append(say("leaderboard.no_margin"))
     return " ".join(parts)
 
 
 def _at_zero(view: View, shown: Sequence[Model], reference: Model | None, second: Conflict | None) -> str:
     """Explain limits at 0 of the intervals that the board draws."""
-    drawn = [] if reference is None else [verdict_between(view, m.id, reference.id) for m in shown]
-    drawn += [] if second is None else [second_between(view, m.id, second.best.id) for m in shown]
+    drawn = [] if reference is None else [view.verdict(m.id, reference.id) for m in shown]
+    if second is not None:
+        drawn += [view.verdict(m.id, second.best.id, view.results.second_verdicts) for m in shown]
     return limits_at_zero(drawn)
 
 
 def _value_note(view: View) -> str:
-    record = metric_record(view, view.models[0].id, view.primary)
+    record = view.record(view.models[0].id, view.primary)
     if record is None or not record.intervals:
         return ""
     by = label_of("interval", record.intervals[0].method)

@@ -7,21 +7,13 @@ from dataclasses import dataclass
 from evalreport import numbers
 from evalreport.questions.attempts import variance_section
 from evalreport.questions.looks.records import LookRecord
-from evalreport.report.naming import (
-    MetricKey,
-    count_range,
-    entry,
-    label_of,
-    level_of_pairs,
-    listed,
-    spelling,
-    test_in_words,
-)
+from evalreport.report.naming import count_range, entry, label_of, level_of_pairs, listed, test_in_words
 from evalreport.report.sections.decision import second_look_words
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
-from evalreport.report.view import View, leading_comparison
+from evalreport.report.view import View
 from evalreport.schema.lookups import tested_pairs
+from evalreport.schema.metrics import Quantity
 from evalreport.texts import has, in_words, named, say
 from evalreport.texts.labels import sentence_start
 
@@ -48,10 +40,10 @@ def describe(view: View) -> Methods:
     """Say how this was decided: the test, the correction, the interval, and what the verdict is about."""
     results = view.results
     parts = []
-    leading = leading_comparison(view, view.primary)
+    leading = view.leading_comparison(view.primary)
     if leading is not None and leading.test is not None and results.verdicts:
         second = conflict(view)
-        other = None if second is None else leading_comparison(view, second.key)
+        other = None if second is None else view.leading_comparison(second.key)
         same = second is not None and other is not None and other.test == leading.test
         words = (
             listed([view.primary_words, second.words]) if second is not None and same else view.primary_words
@@ -127,9 +119,9 @@ def _of_people(view: View) -> str:
     )
 
 
-def _deciding(view: View, test: str, metric: str, key: MetricKey) -> str:
+def _deciding(view: View, test: str, metric: str, key: Quantity) -> str:
     """Say which test decides the pairs on a metric, why, and how its p-values are adjusted."""
-    n_pairs = len(tested_pairs(view.results.comparisons, spelling(key)))
+    n_pairs = len(tested_pairs(view.results.comparisons, key.spelled))
     correction = str(view.results.options.get("correction", "none"))
     adjusted = ""
     if n_pairs > 1 and correction != "none" and has(f"correction.{correction}"):

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from evalreport import numbers
-from evalreport.report.naming import MetricKey, entry, greater_is_better, label_of, listed, summary_of
+from evalreport.report.naming import entry, greater_is_better, label_of, listed, summary_of
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.table import MOST_MODELS, Cell, Column, Row, Table, pair_row
-from evalreport.report.view import (
-    Model,
-    View,
-    comparison_between,
-    difference_digits,
-    interval_of,
-    key_of,
-    limits_at_zero,
-    metric_digits,
-    records_of,
-    text_of,
-)
+from evalreport.report.view import Model, View, limits_at_zero
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import true_counts
-from evalreport.schema.metrics import Interval, MetricRecord
+from evalreport.schema.metrics import Interval, MetricRecord, Quantity
 from evalreport.texts import coded, has, joined, named, say
 from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import visible
@@ -35,8 +24,8 @@ MOST_CLASSES = 100
 """Classes whose values a page shows, the most frequent ones."""
 MOST_TEST_ROWS = 300
 
-RuleValues = dict[MetricKey, dict[str, float]]
-"""By metric what each rule that needs no model reaches."""
+RuleValues = Mapping[tuple[Quantity, str], float]
+"""By metric and rule what a rule that needs no model reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +46,13 @@ def describe(view: View) -> Metrics | None:
     keys = view.keys
     if not keys:
         return None
-    valued = {key_of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
+    valued = {Quantity.of(r) for r in view.results.metrics if r.value is not None} | {view.primary}
     rules = tuple(dict.fromkeys(r.name for r in view.results.baselines))
-    rule_values: RuleValues = {}
-    for rule in view.results.baselines:
-        rule_values.setdefault(MetricKey(rule.metric, rule.average, rule.label), {})[rule.name] = rule.value
+    rule_values = {(Quantity.of(r), r.name): r.value for r in view.results.baselines}
     classes, left = _classes_shown(view)
     labelled = dict.fromkeys(
-        key_of(r) for r in view.results.metrics if r.label in classes and r.slice is None
+        Quantity.of(r) for r in view.results.metrics if r.label in classes and r.slice is None
     )
-    notes = [say("metrics.note", level=numbers.percent(view.confidence)), _rules(view)]
     row = partial(_row, view, rules=rules, rule_values=rule_values)
     families = _families([key for key in keys if key in valued])
     table = _table(view, say("metrics.box"), rules, families, row)
@@ -86,17 +72,17 @@ def describe(view: View) -> Metrics | None:
         classes=by_class,
         classes_on_paper=on_paper,
         tests=tuple(_all_tests(view)),
-        note=" ".join(filter(None, notes)),
+        note=f"{say('metrics.note', level=numbers.percent(view.confidence))} {_rules(view)}".strip(),
         missing=_missing(view, [key for key in keys if key not in valued]),
     )
 
 
-Family = tuple[str, str, list[MetricKey]]
+Family = tuple[str, str, list[Quantity]]
 """The title of metrics that are given the same, a note on it, and the metrics."""
 
 
 def _table(
-    view: View, title: str, rules: Sequence[str], families: Iterable[Family], row: Callable[[MetricKey], Row]
+    view: View, title: str, rules: Sequence[str], families: Iterable[Family], row: Callable[[Quantity], Row]
 ) -> Table:
     """Return a row for each metric, in groups; a column for each model, and one for each rule that needs none."""
     rows: list[Row] = []
@@ -122,9 +108,9 @@ def _classes_shown(view: View) -> tuple[frozenset[str], int]:
     return frozenset(shown), len(classes) - len(shown)
 
 
-def _families(keys: Sequence[MetricKey]) -> list[Family]:
+def _families(keys: Sequence[Quantity]) -> list[Family]:
     """Group the metrics by what they are given, the primary metric's family first, headline metrics before others."""
-    families: dict[str, list[MetricKey]] = {}
+    families: dict[str, list[Quantity]] = {}
     for key in keys:
         metric = entry("metric", key.metric)
         name = "other" if metric is None else str(metric.heading)
@@ -139,23 +125,21 @@ def _families(keys: Sequence[MetricKey]) -> list[Family]:
     ]
 
 
-def _is_headline(key: MetricKey) -> bool:
+def _is_headline(key: Quantity) -> bool:
     known = entry("metric", key.metric)
     return known is not None and bool(known.display.headline) and key.average in (None, "macro")
 
 
-def _missing(view: View, keys: list[MetricKey]) -> tuple[str, ...]:
+def _missing(view: View, keys: list[Quantity]) -> tuple[str, ...]:
     """Say which metrics no model has a value of, together where the reason is the same."""
+    reasons = {
+        Quantity.of(r): r.reason for r in reversed(view.results.metrics) if r.slice is None and r.reason
+    }
     by_reason: dict[str, list[str]] = {}
     for key in keys:
-        reasons = [
-            r.reason for r in view.results.metrics if key_of(r) == key and r.slice is None and r.reason
-        ]
-        by_reason.setdefault(text_of(view, reasons[0]) if reasons else "", []).append(view.label(key))
+        by_reason.setdefault(view.text(reasons.get(key, "")), []).append(view.label(key))
     return tuple(
-        say("metrics.not_computed_why", names=listed(labels, 12), reason=reason)
-        if reason
-        else say("metrics.not_computed", names=listed(labels, 12))
+        say(f"metrics.not_computed{'_why' if reason else ''}", names=listed(labels, 12), reason=reason)
         for reason, labels in by_reason.items()
     )
 
@@ -167,9 +151,9 @@ def _rules(view: View) -> str:
     return say("metrics.rules", rules="; ".join(rules)) if rules else ""
 
 
-def _row(view: View, key: MetricKey, *, rules: Sequence[str], rule_values: RuleValues) -> Row:
-    metric, digits, label = entry("metric", key.metric), metric_digits(view, key), view.label(key)
-    by_model, of_rule = records_of(view, key), rule_values.get(key, {})
+def _row(view: View, key: Quantity, *, rules: Sequence[str], rule_values: RuleValues) -> Row:
+    metric, digits, label = entry("metric", key.metric), view.digits(key), view.label(key)
+    by_model = view.records(key)
     leading = dict.fromkeys(
         r.intervals[0].method for r in by_model.values() if r.intervals and _limits(r.intervals[0], digits)
     )
@@ -181,7 +165,9 @@ def _row(view: View, key: MetricKey, *, rules: Sequence[str], rule_values: RuleV
         strong=False,
     )
     cells = (_cell(view, label, by_model.get(model.id), digits) for model in view.models)
-    return Row(None, (*cells, *(numbers.number(of_rule.get(name), digits) for name in rules)), head)
+    return Row(
+        None, (*cells, *(numbers.number(rule_values.get((key, name)), digits) for name in rules)), head
+    )
 
 
 def _cell(view: View, label: str, record: MetricRecord | None, digits: numbers.Digits) -> Cell:
@@ -201,7 +187,7 @@ def _cell(view: View, label: str, record: MetricRecord | None, digits: numbers.D
     return Cell(
         value,
         limits[0][1] if limits else "",
-        note=text_of(view, record.reason or ""),
+        note=view.text(record.reason or ""),
         below=tuple(every[1:]) if view.results.options.get("intervals") else (),
         about="; ".join(about) if record.value is not None else "",
     )
@@ -214,20 +200,14 @@ def _limits(interval: Interval, digits: numbers.Digits) -> str:
 def _all_tests(view: View) -> Iterable[Table]:
     """Yield the tests of the primary metric and, where tests were named, those of the others."""
     records = [r for r in view.results.comparisons if r.slice is None]
-    primary = [r for r in records if key_of(r) == view.primary]
-    others = [r for r in records if key_of(r) != view.primary]
+    primary = [r for r in records if Quantity.of(r) == view.primary]
+    others = [r for r in records if Quantity.of(r) != view.primary]
     if primary:
         named_tests = bool(view.results.options.get("tests"))
         elsewhere = say("metrics.exploratory_elsewhere") if others and not named_tests else ""
+        notes = (say("metrics.tests_note"), limits_at_zero(view.results.verdicts), elsewhere)
         title = say("metrics.tests", metric=view.primary_words)
-        yield _tests(
-            view,
-            primary,
-            title,
-            " ".join(
-                filter(None, (say("metrics.tests_note"), limits_at_zero(view.results.verdicts), elsewhere))
-            ),
-        )
+        yield _tests(view, primary, title, " ".join(filter(None, notes)))
         if others and named_tests:
             yield _tests(view, others, say("metrics.other_tests"), say("methods.exploratory"))
 
@@ -236,9 +216,9 @@ def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -
     """Lay out tests side by side, those that lead on a metric first."""
     names = list(dict.fromkeys(r.test for r in sorted(records, key=lambda r: not r.recommended) if r.test))
 
-    tests: dict[tuple[MetricKey, str, str | None], list[ComparisonRecord]] = {}
+    tests: dict[tuple[Quantity, str, str | None], list[ComparisonRecord]] = {}
     for record in records:
-        tests.setdefault((key_of(record), record.a, record.b), []).append(record)
+        tests.setdefault((Quantity.of(record), record.a, record.b), []).append(record)
     place = {model.id: i for i, model in enumerate(view.models)}
 
     def order(own: list[ComparisonRecord]) -> tuple[tuple[bool, int], list[int]]:
@@ -249,7 +229,7 @@ def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -
     left = len(pairs) - MOST_TEST_ROWS
     if left > 0:
         note += f" {say('metrics.more_tests', n=left)}"
-    with_metric = len({key_of(r) for r in records}) > 1
+    with_metric = len({Quantity.of(r) for r in records}) > 1
     beside = say("table.statistic")
     heads: tuple[str | Column, ...] = (
         *([Column(say("table.metric"), "text")] if with_metric else []),
@@ -265,30 +245,29 @@ def _tests(view: View, records: list[ComparisonRecord], title: str, note: str) -
 
 def _metric_order(view: View, record: ComparisonRecord) -> tuple[bool, int]:
     keys = view.keys
-    key = key_of(record)
+    key = Quantity.of(record)
     return not _is_headline(key), keys.index(key) if key in keys else len(keys)
 
 
 def _test_row(view: View, own: list[ComparisonRecord], names: list[str], with_metric: bool) -> Row:
     """Return one pair's tests, better model first; on the primary metric the interval is the pair's one interval."""
-    models = {model.id: model for model in view.models}
     first = next((r for r in own if r.recommended), own[0])
-    key = key_of(first)
-    digits = difference_digits(view, key)
+    key = Quantity.of(first)
+    digits = view.digits_of_difference(key)
     by_name = {r.test: r for r in own}
-    first_of_row = min(filter(None, (first.a, first.b)), key=lambda name: models[name].index)
+    models = sorted((view.model(name) for name in (first.a, first.b) if name), key=lambda m: m.index)
     label = (digits.headed(view.label(key)),) if with_metric else ()
-    tests = tuple(_test_cell(view, by_name.get(name), first_of_row) for name in names)
-    if first.b is None:
+    tests = tuple(_test_cell(view, by_name.get(name), models[0].id) for name in names)
+    if len(models) == 1:
         limits = numbers.interval(first.low, first.high, digits)
         difference = Cell(numbers.number(first.difference, digits), limits)
-        return Row(None, (*label, difference, *tests), models[first.a].name, models[first.a].key)
-    a, b = sorted((models[first.a], models[first.b]), key=lambda model: model.index)
+        return Row(None, (*label, difference, *tests), models[0].name, models[0].key)
+    a, b = models
     better, worse = (a, b) if greater_is_better(key) else (b, a)
-    shown = comparison_between(view, key, better.id, worse.id)
+    shown = view.comparison(key, better.id, worse.id)
     difference = Cell(numbers.MISSING)
     if shown is not None:
-        limits = interval_of(view, shown, digits)
+        limits = view.interval(shown, digits)
         difference = Cell(numbers.number(shown.difference, digits, signed=True), limits)
     return pair_row(a, b, (*label, difference, *tests))
 
@@ -298,16 +277,12 @@ def _test_cell(view: View, record: ComparisonRecord | None, first: str) -> Cell:
     if record is None:
         return Cell(numbers.MISSING)
     if "a_better" in record.details:
-        better, worse = record.details["a_better"], record.details["b_better"]
-        if record.a != first:
-            better, worse = worse, better
+        better, worse = (record.details[f"{side}_better"] for side in ("ab" if record.a == first else "ba"))
         text = say("metrics.posterior", better=better, within=record.details["within_margin"], worse=worse)
         return Cell(numbers.MISSING, text)
     degrees = "" if record.df is None else f" (df {numbers.statistic(record.df)})"
     statistic = "" if record.statistic is None else numbers.statistic(abs(record.statistic)) + degrees
-    return Cell(
-        numbers.p_value(record.p_value), statistic, record.p_value, text_of(view, record.reason or "")
-    )
+    return Cell(numbers.p_value(record.p_value), statistic, record.p_value, view.text(record.reason or ""))
 
 
 def _about_test(view: View, records: list[ComparisonRecord], name: str) -> str:
@@ -315,5 +290,5 @@ def _about_test(view: View, records: list[ComparisonRecord], name: str) -> str:
     own = [r for r in records if r.test == name]
     parts = [{str(part): part for part in joined(r.caution or "") if part} for r in own]
     shared = [part for text, part in parts[0].items() if all(text in others for others in parts)]
-    shared_texts = [text_of(view, part) for part in shared if coded(part)[0] != "caution.exploratory"]
+    shared_texts = [view.text(part) for part in shared if coded(part)[0] != "caution.exploratory"]
     return " ".join([summary_of("test", name), *(f"{sentence_start(text)}." for text in shared_texts)])

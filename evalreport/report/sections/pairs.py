@@ -8,17 +8,9 @@ from dataclasses import dataclass
 from functools import reduce
 
 from evalreport import numbers
-from evalreport.report.naming import family_words, level_of_pairs, listed, spelling, test_in_words
+from evalreport.report.naming import family_words, level_of_pairs, listed, test_in_words
 from evalreport.report.table import MANY_MODELS, Cell, Column, Row, Table, headings
-from evalreport.report.view import (
-    Model,
-    View,
-    comparison_between,
-    difference_digits,
-    interval_of,
-    limits_at_zero,
-    verdict_between,
-)
+from evalreport.report.view import Model, View, limits_at_zero
 from evalreport.schema.lookups import tested_pairs
 from evalreport.texts import in_words, named, say
 
@@ -73,7 +65,7 @@ def of_the_only_pair(view: View) -> str:
     notes = _notes_on_limits(view)
     pair = say(
         "evidence.only_pair", better=better.name, worse=worse.name, metric=view.primary_words,
-        difference=f"{cell.text} {difference_digits(view, view.primary).unit}".strip(), verdict=cell.below[0],
+        difference=f"{cell.text} {view.digits_of_difference(view.primary).unit}".strip(), verdict=cell.below[0],
         test=_tests(view), family=family_words(view.results),
     )  # fmt: skip
     return " ".join((pair, *notes))
@@ -106,17 +98,17 @@ def _list(cells: PairCells) -> Table:
 def _cell(view: View, row: Model, column: Model) -> Cell | None:
     # Better minus worse: of a loss, that of the column's model less that of the row's.
     better, worse = (row, column) if view.greater_is_better else (column, row)
-    verdict = verdict_between(view, row.id, column.id)
-    record = comparison_between(view, view.primary, better.id, worse.id)
+    verdict = view.verdict(row.id, column.id)
+    record = view.comparison(view.primary, better.id, worse.id)
     if verdict is None or record is None:
         return None
-    digits = difference_digits(view, view.primary)
+    digits = view.digits_of_difference(view.primary)
     p = numbers.p_phrase(_p_value(view, row.id, column.id, verdict.verdict))
     turned = verdict.verdict in ("better", "worse") and {row.id, column.id} <= view.inverted
     kind = "inverted" if turned else verdict.verdict
     return Cell(
         numbers.number(record.difference, digits, signed=True),
-        interval_of(view, record, digits),
+        view.interval(record, digits),
         below=(f"{named('evidence.verdict', kind)}, {p}",),
         look=f"cell-{kind}",
         strong=False,
@@ -137,7 +129,7 @@ def _p_value(view: View, a: str, b: str, verdict: str) -> float | None:
 
 def _finding(view: View) -> str:
     """Say how many of the pairs are decided, equivalent and undecided, and how many were not tested."""
-    tested = tested_pairs(view.results.comparisons, spelling(view.primary))
+    tested = tested_pairs(view.results.comparisons, view.primary.spelled)
     kinds = {"better": "decided", "worse": "decided"}
     found = Counter(
         "untested"
@@ -171,7 +163,7 @@ def _notes(view: View) -> tuple[str, ...]:
     notes = [
         say(
             "evidence.pairs",
-            metric=difference_digits(view, view.primary).headed(view.primary_label),
+            metric=view.digits_of_difference(view.primary).headed(view.primary_label),
             sign=say(f"evidence.{sign}"),
             test=_tests(view),
             family=family_words(view.results),

@@ -9,9 +9,9 @@ from itertools import combinations
 from evalreport import numbers
 from evalreport.report.naming import listed, test_in_words
 from evalreport.report.table import Shaded, Tables, shaded
-from evalreport.report.view import Model, View, key_of
+from evalreport.report.view import Model, View
 from evalreport.schema.decisions import TaskVerdictRecord
-from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.metrics import MetricRecord, Quantity
 from evalreport.texts import in_words, named, say, shortened
 from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import shorten, visible
@@ -104,7 +104,7 @@ def _task(view: View, name: str, sign: int) -> Task:
         if r.slice is not None
         and r.slice.column == TASK
         and r.slice.value == name
-        and key_of(r) == view.primary
+        and Quantity.of(r) == view.primary
     }
     values = {m: r.value for m, r in records.items() if r.value is not None}
     best = max((m.id for m in view.models if m.id in values), key=lambda m: sign * values[m], default=None)

@@ -290,14 +290,7 @@ def codes(warnings: tuple[WarningRecord, ...]) -> set[str]:
     return {w.code for w in warnings}
 
 
-def test_repeated_measurements_show_the_noise() -> None:
-    """Truths 1 and 3 of one input, 10 and 10.5 of another: pooled variance (2 + 0.125) / 2 with divisor m - 1."""
-    rows = {**NOISY, "input": ["p", "p", "q", "q"] * 2}
-    (found,) = evaluate(rows, task="regression", same_input="input").decomposition
-    assert found.noise == pytest.approx((2 + 0.125) / 2, abs=EXACT)
-
-
-@pytest.mark.parametrize("options", [{"noise": 0.1}, {"same_input": "y_pred"}, {"kohavi_wolpert": True}])
+@pytest.mark.parametrize("options", [{"noise": 0.1}, {"kohavi_wolpert": True}])
 def test_an_option_without_replicates_is_refused(options: dict[str, object]) -> None:
     """An option of the decomposition that would change nothing is an error, not silence."""
     rows = {"id": ["a", "b"], "model": ["m", "m"], "y_true": [1.5, 2.5], "y_pred": [1.0, 2.0]}

@@ -363,3 +363,19 @@ def test_balanced_accuracy_in_a_slice_has_the_limits_of_both_values_squared_and_
         assert record.difference == pytest.approx(v - w, abs=1e-12)
         assert record.low == pytest.approx(v - w - np.hypot(v - low, high_w - w), rel=1e-6)
         assert record.high == pytest.approx(v - w + np.hypot(high - v, w - low_w), rel=1e-6)
+
+
+def test_slices_that_only_rounding_tells_apart_do_not_differ() -> None:
+    """One width in every row, whose numbers differ in the last bit: difference 0, p-value 1, no limits."""
+    centre = np.random.default_rng(8).normal(size=150)
+    low, high = (np.round(centre + by, 4) for by in (-1.6121, 1.6121))
+    group = np.array(["n", "s"])[np.arange(150) % 2]
+    assert len(np.unique(high - low)) > 1
+    columns = {"y_true": np.round(centre, 4), "y_low": low, "y_high": high, "group": group}
+    results = run(
+        {"a": {name: values.tolist() for name, values in columns.items()}}, level=0.9, slices=["group"]
+    )
+    row = disparity(results, "s", "rest")
+    assert row.metric == "interval_score[level=0.9]"
+    assert (row.difference, row.low, row.high, row.p_value, row.flagged) == (0.0, None, None, 1.0, False)
+    assert str(row.reason).startswith("no variation")

@@ -13,7 +13,7 @@ import evalreport as er
 from evalreport.questions.thresholds.records import DominanceRecord
 from evalreport.report.sections import cases, decision, failures, leaderboard
 from evalreport.report.terminal import oneliner
-from evalreport.report.view import verdict_between, view_of
+from evalreport.report.view import view_of
 from evalreport.schema.decisions import GateRecord, VerdictRecord
 from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
@@ -228,7 +228,7 @@ def test_a_verdict_turned_round(simulate: Simulate) -> None:
         text="t",
     )
     view = view_of(dataclasses.replace(simulate(), verdicts=(record,)))
-    turned = verdict_between(view, "knn", "forest")
+    turned = view.verdict("knn", "forest")
     assert turned is not None
     assert (turned.verdict, turned.low, turned.high) == ("undecided", -0.03, 0.01)
 

@@ -15,7 +15,7 @@ from evalreport.plots.curves import contenders
 from evalreport.report.markdown import summary_markdown
 from evalreport.report.sections import decision, leaderboard
 from evalreport.report.terminal import oneliner, summary
-from evalreport.report.view import difference_digits, view_of
+from evalreport.report.view import view_of
 from evalreport.schema.results import Results
 
 Simulate = Callable[..., Results]
@@ -30,7 +30,7 @@ def test_every_place_shows_the_one_interval_of_a_pair(simulate: Simulate) -> Non
     assert board is not None
     assert one.low is not None
     assert one.high is not None
-    turned = interval(-one.high, -one.low, difference_digits(view, view.primary), signed=True)
+    turned = interval(-one.high, -one.low, view.digits_of_difference(view.primary), signed=True)
     assert board.panels[0].gaps[1].cell.about.endswith(turned)
     assert turned.replace("[", "\\[").replace("]", "\\]") in summary_markdown(view)
 
