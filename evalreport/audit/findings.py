@@ -19,6 +19,7 @@ from evalreport.predictions.cells import Kind
 from evalreport.schema.finding_rules import GRAVE, about_text
 from evalreport.schema.findings import ChangeRecord, FindingRecord
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.results import Results, to_dict
 from evalreport.sources.formats import read_file
 from evalreport.sources.reading import file_format
 
@@ -145,7 +146,7 @@ def carried(findings: Iterable[FindingRecord], past: Past) -> tuple[FindingRecor
     return (*rows, *(replace(row, state="closed") for key, row in then.items() if key not in now))
 
 
-def changes_since(accepted: Reference | None, now: JsonObject) -> tuple[ChangeRecord, ...]:
+def changes_since(accepted: Reference | None, now: Results) -> tuple[ChangeRecord, ...]:
     """Return the facts of the run that differ from the accepted run."""
     if accepted is None:
         return ()
@@ -153,7 +154,7 @@ def changes_since(accepted: Reference | None, now: JsonObject) -> tuple[ChangeRe
         ChangeRecord(
             kind=change.kind, what=change.what, before=_text(change.before), after=_text(change.after)
         )
-        for change in changes(accepted.results, now)
+        for change in changes(accepted.results, to_dict(now))
         if change.kind in KINDS
     )
 
