@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -82,13 +81,10 @@ def warned(now: Present, _past: Past) -> Results:
     fallen = [row for row in alarms if row.question == "slice"]
     changed = [row for row in alarms if row.question not in ("worse", "slice")]
 
-    cautions = []
-    if worse:
-        cautions.append(warning("worse_than_accepted", about=_about(worse), said=_first_alarms(worse)))
-    if fallen:
-        cautions.append(warning("slice_fell", about=_about(fallen), said=_first_alarms(fallen)))
-    if changed:
-        cautions.append(warning("data_changed", about=_about(changed), said=_first_alarms(changed)))
+    by_code = {"worse_than_accepted": worse, "slice_fell": fallen, "data_changed": changed}
+    cautions = [
+        warning(code, about=_about(rows), said=_first_alarms(rows)) for code, rows in by_code.items() if rows
+    ]
     # First, because a terminal shows only the first few.
     return with_warnings(now.results, cautions, looked=ALARMS if now.results.audit else ())
 
@@ -111,11 +107,10 @@ def _first_alarms(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
     sentences = []
     for row in rows[:MOST_SHOWN]:
         of_data = f"headline.data.{row.question}"
-        sentences.append(
-            Message(of_data, about=row.about, what=row.text)
-            if has(of_data)
-            else Message("alarming.row", what=row.about, text=row.text)
-        )
+        if has(of_data):
+            sentences.append(Message(of_data, about=row.about, what=row.text))
+        else:
+            sentences.append(Message("alarming.row", what=row.about, text=row.text))
     if len(rows) > MOST_SHOWN:
         sentences.append(Message("alarming.more", n=len(rows) - MOST_SHOWN))
     return tuple(sentences)
@@ -190,9 +185,8 @@ def _known_task(before: Standing, content: ContentOf) -> KnownTask | None:
 
 def scores_alone(predictions: Predictions, options: Options, past: Past) -> Results:
     """Compare a run without true values with the accepted run by its answers; nothing is said about quality."""
-    results = replace(
-        without_figures(predictions, options), found=predictions.found, warnings=predictions.warnings
-    )
+    plain = without_figures(predictions, options)
+    results = replace(plain, found=predictions.found, warnings=predictions.warnings)
     now = Present(results, predictions, options)
     results = warned(replace(now, results=data_changed(now, past)), past)
     results = replace(results, gates=_gates_without_truth(results, options.gates))
@@ -260,13 +254,8 @@ def audit(
     past = replace(past, new_examples=new_examples(predictions, history, past))
     has_truth = predictions.y_true is not None or predictions.task in ("outcome", "scores", "sums")
     if has_truth:
-        results = evaluate(
-            loaded,
-            options=options,
-            jobs=jobs,
-            progress=progress,
-            primary_of_series=_primary_of(past, predictions),
-        )
+        primary = _primary_of(past, predictions)
+        results = evaluate(loaded, options=options, jobs=jobs, progress=progress, primary_of_series=primary)
         results = _compared(Present(results, predictions, options), past)
         earlier = () if before.latest is None else recorded_assignments(content(before.latest))
         results = replace(results, findings=assigned(results.findings, earlier, filled_in))
@@ -306,14 +295,8 @@ def audited_again(recorded: Recorded, now: Present, history: History, series: st
     # The runs that were accepted when the audit was made, not those that are accepted now.
     then = accepted_with(run) or (run.id,)
     moment = datetime.fromisoformat(run.time)
-    past = past_of(
-        history,
-        series,
-        replace(standing(history, series), accepted=then),
-        run,
-        time=moment,
-        content=partial(content_of, history),
-    )
+    before, content = replace(standing(history, series), accepted=then), partial(content_of, history)
+    past = past_of(history, series, before, run, time=moment, content=content)
     past = replace(past, new_examples=new_examples(now.predictions, history, past))
     return _compared(now, past)
 
@@ -323,7 +306,7 @@ def _compared(now: Present, past: Past) -> Results:
     for question in QUESTIONS:
         now = replace(now, results=question(now, past))
     decided = decide_gates(now.results, now.options.gates, since=decider(now, past))
-    since = changes_since(past.references.get("accepted"), json.loads(to_json(decided)))
+    since = changes_since(past.references.get("accepted"), decided)
     headed = with_headline(decided, first_of_series="accepted" not in past.references)
     return replace(headed, findings=carried(headed.findings, past), changes=since)
 
@@ -360,16 +343,15 @@ def record(
     """
     if audited.again is not None:
         return audited.again, False
-    references = audited.past.references
-    accepted, last = references.get("accepted"), references.get("last")
+    numbers = {name: reference.run.id for name, reference in audited.past.references.items()}
     new = NewRun(
         series=audited.series,
         identity=audited.identity,
         signature=audited.results.signature,
         time=timestamp(time or datetime.now(UTC)),
         exit_code=exit_code,
-        accepted_run=None if accepted is None else accepted.run.id,
-        last_run=None if last is None else last.run.id,
+        accepted_run=numbers.get("accepted"),
+        last_run=numbers.get("last"),
         summary=audited.summary,
         results=audited.content,
         predictions=packed(audited.predictions, audited.options),
@@ -396,9 +378,8 @@ def check_series(series: str) -> None:
         It is empty, too long, or holds characters that cannot be seen.
     """
     if not series.strip() or len(series) > LONGEST_SERIES or not series.isprintable():
-        raise UsageError(
-            f"--series: expected a name of 1 to {LONGEST_SERIES} visible characters, not {series!r:.60}"
-        )
+        expected = f"a name of 1 to {LONGEST_SERIES} visible characters"
+        raise UsageError(f"--series: expected {expected}, not {series!r:.60}")
 
 
 def summary_of(results: Results, new: NewExamples | None = None) -> JsonObject:
@@ -409,16 +390,14 @@ def summary_of(results: Results, new: NewExamples | None = None) -> JsonObject:
         if Quantity.of(row).spelled == results.shown_metric and row.slice is None:
             first = row.intervals[0] if row.intervals else None
             values[row.model] = [row.value, first.low if first else None, first.high if first else None]
+    assert results.headline is not None
     return {
         "n": results.n,
         "task": results.task,
-        "design": results.design,
         "models": list(results.models),
         "primary_metric": results.shown_metric,
         "values": values,
-        "gates": dict(Counter(gate.outcome for gate in results.gates)),
-        "warnings": len(results.warnings),
         "evidence": to_keep(results.evidence) or ({"ids": list(sample)} if sample else {}),
-        "headline": None if results.headline is None else str(results.headline.text),
-        "tone": None if results.headline is None else results.headline.tone,
+        "headline": str(results.headline.text),
+        "tone": results.headline.tone,
     }

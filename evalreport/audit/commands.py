@@ -133,9 +133,8 @@ def _audit(
     if not quiet:
         say_read(audited.results, settings.output)
         with speaking_of(audited.results.unit):
-            _say_without_alarm(
-                [row for row in audited.results.audit if row.question == "worse" and not row.alarm]
-            )
+            rows = audited.results.audit
+            _say_without_alarm([row for row in rows if row.question == "worse" and not row.alarm])
         for left in without_a_finding(filled_in, audited.results.findings):
             say(Message("cli.audit.no_such_finding", what=": ".join(filter(None, (left.code, left.about)))))
     elif all(gate.outcome == "pass" for gate in audited.results.gates):
@@ -159,11 +158,8 @@ def _say_without_alarm(rows: Sequence[AuditRecord]) -> None:
     parts_of = [part for row in rows for part in joined(row.text)[1:] if isinstance(part, Message)]
     for code in dict.fromkeys(part.code for part in parts_of if part.code.startswith("alarm.promise")):
         alike = [part for part in parts_of if part.code == code]
-        say(
-            Message(
-                "site.promise", promise=min(alike, key=lambda part: float(str(part.params.get("between", 0))))
-            )
-        )
+        least = min(alike, key=lambda part: float(str(part.params.get("between", 0))))
+        say(Message("site.promise", promise=least))
 
 
 def _record(

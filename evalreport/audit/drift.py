@@ -96,24 +96,13 @@ def drift_of_numbers(then: Floats, now: Floats) -> Drift:
     at_then = np.searchsorted(then, every, side="right") / len(then)
     at_now = np.searchsorted(now, every, side="right") / len(now)
     statistic = float(np.abs(at_then - at_now).max())
-    spread = float(then.std())
-    distance = wasserstein(then, now)
+    spread, distance = float(then.std()), wasserstein(then, now)
     bins = len(np.unique(np.quantile(then, np.arange(1, BINS) / BINS))) + 1
-    sizes = {
-        "wasserstein": distance,
-        "psi": stability_of_numbers(then, now),
-        **noise_of_index(bins, len(then), len(now)),
-    }
-    standardised = distance / spread if spread > 0 else None
-    return Drift(
-        "kolmogorov_smirnov",
-        statistic,
-        _never_zero(kolmogorov_tail(statistic, len(then), len(now))),
-        "wasserstein_sd",
-        standardised,
-        sizes,
-        None if standardised is not None else Message("drift.no_spread"),
-    )
+    sizes = {"wasserstein": distance, "psi": stability_of_numbers(then, now)}
+    sizes |= noise_of_index(bins, len(then), len(now))
+    size, reason = (distance / spread, None) if spread > 0 else (None, Message("drift.no_spread"))
+    p = _never_zero(kolmogorov_tail(statistic, len(then), len(now)))
+    return Drift("kolmogorov_smirnov", statistic, p, "wasserstein_sd", size, sizes, reason)
 
 
 def drift_of_pairs(then: Floats, now: Floats) -> Drift:
@@ -170,11 +159,9 @@ def stability_index(then: Floats, now: Floats) -> float:
 def stability_of_numbers(then: Floats, now: Floats) -> float:
     """Return the population stability index over the deciles of the reference, from sorted samples."""
     edges = np.unique(np.quantile(then, np.arange(1, BINS) / BINS))
-    counts = [
-        np.bincount(np.searchsorted(edges, sample, side="left"), minlength=len(edges) + 1)
-        for sample in (then, now)
-    ]
-    return stability_index(counts[0].astype(np.float64), counts[1].astype(np.float64))
+    places = (np.searchsorted(edges, sample, side="left") for sample in (then, now))
+    p, q = (np.bincount(place, minlength=len(edges) + 1).astype(np.float64) for place in places)
+    return stability_index(p, q)
 
 
 def noise_of_index(categories: int, n: float, m: float) -> dict[str, float]:
@@ -324,13 +311,11 @@ def _classes(labels: list[str], old: Floats, new: Floats) -> Answer:
         known = int(((old > 0) & (new > 0)).sum())
         same = Message("drift.same_classes", n=known)
         return Answer("classes", "truth", Drift(effect="changed_classes", effect_size=0.0), same)
-    p = min(
-        fisher_exact(np.array([old.sum() - old[k], old[k]]), np.array([new.sum() - new[k], new[k]]))
-        for k in changed
-    )
+    p = min(fisher_exact(*(np.array([c.sum() - c[k], c[k]]) for c in (old, new))) for k in changed)
+    by_change = {"new": came, "gone": gone}
     sentences = [
         Message(f"drift.classes.{change}", names=_listed(names))
-        for change, names in (("new", came), ("gone", gone))
+        for change, names in by_change.items()
         if names
     ]
     drift = Drift("fisher_exact", None, min(1.0, p * len(labels)), "changed_classes", float(len(changed)))
@@ -368,7 +353,7 @@ def _of_model(
     none = Drift(reason=Message("drift.none_missing"))
     drift = drift_of_counts(old_gaps, new_gaps) if gaps[0][0] or gaps[1][0] else none
     if paired:
-        drift = replace(drift, test=None, statistic=None, p_value=None, reason=Message("drift.same"))
+        drift = _untested(drift, Message("drift.same"))
     yield Answer("missing", name, drift, text)
 
 
@@ -380,26 +365,19 @@ def _records(answers: list[Answer], run: int, look: int, *, alpha: float) -> lis
     rows = []
     for answer in answers:
         p = None if answer.drift.p_value is None else min(1.0, next(adjusted) / share)
-        rows.append(
-            AuditRecord(
-                question=answer.question,
-                about=answer.about,
-                run=run,
-                look=look,
-                **{entry.name: getattr(answer.drift, entry.name) for entry in fields(Drift)},
-                p_adjusted=p,
-                alarm=answer.alarm if p is None else p <= alpha,
-                text=answer.text,
-            )
-        )
+        alarm = answer.alarm if p is None else p <= alpha
+        facts = {entry.name: getattr(answer.drift, entry.name) for entry in fields(Drift)}
+        facts |= {"question": answer.question, "about": answer.about, "text": answer.text}
+        rows.append(AuditRecord(run=run, look=look, p_adjusted=p, alarm=alarm, **facts))
     return rows
 
 
 def _without_test(answer: Answer) -> Answer:
-    reason = answer.drift.reason or Message("drift.dependent")
-    return replace(
-        answer, drift=replace(answer.drift, test=None, statistic=None, p_value=None, reason=reason)
-    )
+    return replace(answer, drift=_untested(answer.drift, answer.drift.reason or Message("drift.dependent")))
+
+
+def _untested(drift: Drift, reason: Text) -> Drift:
+    return replace(drift, test=None, statistic=None, p_value=None, reason=reason)
 
 
 def _independent(predictions: Predictions, now: Present) -> bool:

@@ -58,10 +58,11 @@ def fallen_slices(now: Present, past: Past) -> Results:
     falls = []
     for row in _largest_changes(rows, reference.results["metrics"]):
         change = change_since(reference, now, row.model, quantity, within=row.slice)
-        if same:
-            fall = _fall_on_same(reference, now, row, quantity, change)
-        else:
-            fall = _fall(now, past, new, row, quantity)
+        fall = (
+            _fall_on_same(reference, now, row, quantity, change)
+            if same
+            else _fall(now, past, new, row, quantity)
+        )
         falls.append((row, fall.change or change, fall))
     records = _records(falls, len(rows), quantity, reference.run.id, new.look, spending_of(now, past))
     return replace(now.results, audit=(*now.results.audit, *records))
@@ -104,10 +105,8 @@ def _fall(now: Present, past: Past, new: NewExamples, row: MetricRecord, quantit
 
     runs = accepted_runs(now, past, new, within)
     shares = class_shares([(own, rows) for own, _, rows in runs], now.options)
-    inside = within(now.predictions)
-    today = value_on_new(
-        now.predictions, row.model, quantity, now.options, new.new, within=inside, shares=shares
-    )
+    own, inside = now.predictions, within(now.predictions)
+    today = value_on_new(own, row.model, quantity, now.options, new.new, within=inside, shares=shares)
     if not isinstance(today, Measured):
         return Fall(reason=today)
     values = accepted_values(now, runs, row.model, quantity, shares)
@@ -133,11 +132,8 @@ def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[JsonObject])
     """Return the rows whose values changed most, in their order."""
     if len(rows) <= MOST_JUDGED:
         return rows
-    then = {
-        (r["model"], quantity_of(r), *r["slice"].values()): r["value"]
-        for r in stored
-        if r["slice"] is not None
-    }
+    sliced = (r for r in stored if r["slice"] is not None)
+    then = {(r["model"], quantity_of(r), *r["slice"].values()): r["value"] for r in sliced}
 
     def change(row: MetricRecord) -> float:
         assert row.slice is not None

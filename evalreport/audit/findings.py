@@ -16,9 +16,10 @@ from evalreport.errors import InputError
 from evalreport.history.changes import changes
 from evalreport.history.run_differences import Reference
 from evalreport.predictions.cells import Kind
-from evalreport.schema.finding_rules import GRAVE, about_text
+from evalreport.schema.finding_rules import about_text
 from evalreport.schema.findings import ChangeRecord, FindingRecord
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.results import Results, to_dict
 from evalreport.sources.formats import read_file
 from evalreport.sources.reading import file_format
 
@@ -84,9 +85,9 @@ def _date(text: str, file: str, line: int | None) -> str | None:
 def recorded_assignments(results: JsonObject) -> tuple[Assignment, ...]:
     """Return the owners and due dates in the results of an earlier run."""
     return tuple(
-        Assignment(row["code"], about_text(row["about"]), row.get("owner"), row.get("due"))
-        for row in results.get("findings", ())
-        if row.get("owner") or row.get("due")
+        Assignment(row["code"], about_text(row["about"]), row["owner"], row["due"])
+        for row in results["findings"]
+        if row["owner"] or row["due"]
     )
 
 
@@ -145,21 +146,16 @@ def carried(findings: Iterable[FindingRecord], past: Past) -> tuple[FindingRecor
     return (*rows, *(replace(row, state="closed") for key, row in then.items() if key not in now))
 
 
-def changes_since(accepted: Reference | None, now: JsonObject) -> tuple[ChangeRecord, ...]:
+def changes_since(accepted: Reference | None, now: Results) -> tuple[ChangeRecord, ...]:
     """Return the facts of the run that differ from the accepted run."""
     if accepted is None:
         return ()
-    return tuple(
-        ChangeRecord(
-            kind=change.kind, what=change.what, before=_text(change.before), after=_text(change.after)
-        )
-        for change in changes(accepted.results, now)
-        if change.kind in KINDS
-    )
-
-
-def _text(value: str | float | None) -> str | None:
-    return None if value is None else str(value)
+    rows = []
+    for change in changes(accepted.results, to_dict(now)):
+        if change.kind in KINDS:
+            before, after = (None if v is None else str(v) for v in (change.before, change.after))
+            rows.append(ChangeRecord(kind=change.kind, what=change.what, before=before, after=after))
+    return tuple(rows)
 
 
 def _key(finding: FindingRecord) -> Key:
@@ -167,26 +163,14 @@ def _key(finding: FindingRecord) -> Key:
 
 
 def _earlier(reference: Reference) -> Iterator[FindingRecord]:
-    """Yield the findings of an earlier run, since when each is known; one of before kept none but had the facts."""
-    results, run = reference.results, reference.run
-    since = {
-        (row["code"], tuple(row["about"])): (row["since_run"], row["since"])
-        for row in results.get("findings", ())
-        if row["state"] != "closed" and row["since_run"] is not None
-    }
-    gates = [
-        ("gate", (row["gate"],), row["outcome"] == "fail", row["text"])
-        for row in results.get("gates", ())
-        if row["outcome"] != "pass"
-    ]
-    warnings = [
-        (row["code"], tuple(row["about"]), row["level"] == "blocker" or row["code"] in GRAVE, row["text"])
-        for row in results.get("warnings", ())
-        if row["level"] != "info"
-    ]
-    for code, about, severe, text in (*gates, *warnings):
-        number, time = since.get((code, about), (run.id, run.time))
-        yield FindingRecord(
-            code=code, about=about, severity="high" if severe else "medium", state="open", text=text,
-            since_run=number, since=time,
-        )  # fmt: skip
+    """Yield the findings that an earlier run had, since when each is known."""
+    run = reference.run
+    for row in reference.results["findings"]:
+        if row["state"] != "closed":
+            number, time = (
+                (run.id, run.time) if row["since_run"] is None else (row["since_run"], row["since"])
+            )
+            yield FindingRecord(
+                code=row["code"], about=tuple(row["about"]), severity=row["severity"], state="open", text=row["text"],
+                since_run=number, since=time,
+            )  # fmt: skip

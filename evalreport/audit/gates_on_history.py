@@ -98,8 +98,7 @@ def _against_value(gate: Gate, now: Present, reference: Reference) -> GateRecord
         method=change.limits.method or "", level=level, low=change.low, high=change.high, reason=change.reason
     )
     decided = None
-    shares = limits_of_shares(change.details, change.difference, level) if gate.limit != 0 else None
-    if shares is not None:
+    if gate.limit != 0 and (shares := limits_of_shares(change.details, change.difference, level)) is not None:
         limits = shares
     elif change.p_value is not None and quantity.spelled == now.results.shown_metric:
         limits, decided = as_verdict(limits, change.difference, change.p_value)
@@ -179,13 +178,9 @@ def _both_figures(gate: Gate, term: Term, now: Present, reference: Reference) ->
         return gate_record(gate, "undecided", Message("gates.no_interval", why=why))
     values = {"now": figure.value, "then": then.value, "run": reference.spoken}
     decimals = max(4, decimals_of([figure.value / 1000, then.value / 1000]))
-    return _Both(
-        figure.value,
-        then.value,
-        (_with_limits(figure), _with_limits(then)),
-        figure.exact and then.exact,
-        Message("gates.now_and_then", **values, decimals=decimals),
-    )
+    told = Message("gates.now_and_then", **values, decimals=decimals)
+    limits = (_with_limits(figure), _with_limits(then))
+    return _Both(figure.value, then.value, limits, figure.exact and then.exact, told)
 
 
 def _figure(gate: Gate, term: Term, results: Results) -> Limited:
@@ -198,15 +193,13 @@ def _figure(gate: Gate, term: Term, results: Results) -> Limited:
     first = record.of_gates or record.intervals[0]
     if record.trials is None:
         return Limited(*recorded_limits(asdict(replace(record, intervals=(first,)))))
-    return Limited(
-        record.value, *wilson_limits(round(record.value * record.trials), record.trials, first.level)
-    )
+    hits = round(record.value * record.trials)
+    return Limited(record.value, *wilson_limits(hits, record.trials, first.level))
 
 
 def _with_limits(figure: Limited) -> PossibleLimits:
-    if figure.exact:
-        return figure.value, figure.value, figure.value
-    return figure.value, figure.low, figure.high
+    value = figure.value
+    return (value, value, value) if figure.exact else (value, figure.low, figure.high)
 
 
 def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord:

@@ -128,12 +128,8 @@ def spending_of(now: Present, past: Past) -> Spending:
     """Return what a run may spend; a run that repeats an earlier one's answers has that one's place."""
     before = _repeated(now, past)
     place = past.place if before is None else replace(past.place, before=before)
-    return Spending(
-        t=place.t,
-        horizon=place.horizon,
-        models=max(place.models, len(now.results.models)),
-        alpha=1 - now.options.confidence,
-    )
+    models = max(place.models, len(now.results.models))
+    return Spending(place.t, place.horizon, models, alpha=1 - now.options.confidence)
 
 
 def _repeated(now: Present, past: Past) -> int | None:
@@ -188,63 +184,34 @@ def _by_pairs(
     verdict = "worse" if alarm else "not_worse"
     if found.difference and not worse:
         verdict = "better"
-    text = parts(
-        Message(f"spending.said.{verdict}", p=p, level=spending.level, digits=2),
-        found.how,
-        _promise_of_runs(spending, now.options.between_runs)
-        if now.options.between_runs is not None
-        else Message("alarm.promise_of_pairs", alpha=spending.alpha, horizon=spending.horizon),
-    )
-    directed = not without_direction(quantity)
-    details: dict[str, float] = {
-        "t": spending.t,
-        "horizon": spending.horizon,
-        "moved": moved(p, 1 - p if directed else 1.0),
-    }
+    promised = Message("alarm.promise_of_pairs", alpha=spending.alpha, horizon=spending.horizon)
+    if now.options.between_runs is not None:
+        promised = _promise_of_runs(spending, now.options.between_runs)
+    said = Message(f"spending.said.{verdict}", p=p, level=spending.level, digits=2)
+    moves = moved(p, 1.0 if without_direction(quantity) else 1 - p)
+    details: dict[str, float] = {"t": spending.t, "horizon": spending.horizon, "moved": moves}
     details |= found.then_and_now
     if found.low is not None and found.high is not None:
         details |= {"change_low": found.low, "change_high": found.high}
-    return replace(
-        row,
-        p_value=p,
-        p_adjusted=adjusted,
-        effect="difference",
-        effect_size=found.difference,
-        alarm=alarm,
-        details=details,
-        text=text,
-    )
+    row = replace(row, effect="difference", effect_size=found.difference, alarm=alarm, details=details)
+    return replace(row, p_value=p, p_adjusted=adjusted, text=parts(said, found.how, promised))
 
 
 def _this_look(look: int, change: HistoryRecord) -> AuditRecord:
     """Return the plain test of this look, whose errors add up over looks; it raises no alarm."""
     row = _answer("worse_this_run", look, change, test=change.test, alarm=False)
-    text = (
-        Message("audit.this_look", change=change.text)
-        if change.reason is None
-        else Message("audit.reason_alone", why=change.reason)
-    )
-    return replace(
-        row,
-        p_value=change.p_value,
-        effect="difference",
-        effect_size=change.difference,
-        **limit_fields(change),
-        text=text,
-        reason=change.reason,
-    )
+    text = Message("audit.this_look", change=change.text)
+    if change.reason is not None:
+        text = Message("audit.reason_alone", why=change.reason)
+    row = replace(row, effect="difference", effect_size=change.difference, **limit_fields(change))
+    return replace(row, p_value=change.p_value, text=text, reason=change.reason)
 
 
 def _answer(question: str, look: int, change: HistoryRecord, *, test: str | None, alarm: bool) -> AuditRecord:
     """Return a record about a model with the other fields empty."""
+    about, run = change.model, change.run
     return AuditRecord(
-        question=question,
-        about=change.model,
-        run=change.run,
-        look=look,
-        test=test,
-        alarm=alarm,
-        text=plain(""),
+        question=question, about=about, run=run, look=look, test=test, alarm=alarm, text=plain("")
     )
 
 
@@ -280,11 +247,8 @@ def _declared_floors(now: Present, quantity: Quantity) -> dict[str, Floor]:
 def _floor(gate: Gate, now: Present, quantity: Quantity) -> Floor:
     term, metric = gate.terms[0], definition(quantity)
     if parse(term.spelling, now.predictions.task, now.results.classes) != quantity:
-        raise wrong(
-            gate.text,
-            term.metric_at,
-            f"every night is about the primary metric, {quantity.spelled}: name it first, -m",
-        )
+        why = f"every night is about the primary metric, {quantity.spelled}: name it first, -m"
+        raise wrong(gate.text, term.metric_at, why)
     upwards = gate.comparator in (">=", ">")
     better = greater_is_better(quantity, lower_is_better=now.options.lower_is_better)
     if upwards != better and not without_direction(quantity):
@@ -294,11 +258,8 @@ def _floor(gate: Gate, now: Present, quantity: Quantity) -> Floor:
     best = bounds[1] if upwards else bounds[0]
     if not math.isfinite(best) or (gate.limit >= best if upwards else gate.limit <= best):
         end = "greatest" if upwards else "least"
-        raise wrong(
-            gate.text,
-            0,
-            f"every night bets between the limit and the {end} value of {quantity.spelled}, {best:g}",
-        )
+        why = f"every night bets between the limit and the {end} value of {quantity.spelled}, {best:g}"
+        raise wrong(gate.text, 0, why)
     return Floor(gate.text, gate.limit, best)
 
 
@@ -351,12 +312,10 @@ def worse_than_accepted(now: Present, past: Past) -> Results:
             continue
         series = _series(now, past, new, change, quantity, same=same)
         if isinstance(series, Series):
-            floor = floors.get(change.model)
-            row = (
-                _against_accepted(now, new.look, change, quantity, series, spending)
-                if floor is None
-                else _against_floor(now, past, new.look, change, series, floor)
-            )
+            if change.model in floors:
+                row = _against_floor(now, past, new.look, change, series, floors[change.model])
+            else:
+                row = _against_accepted(now, new.look, change, quantity, series, spending)
         elif same:
             change_of_pair = _paired_change(reference, now, change, quantity)
             row = _by_pairs(now, new.look, change, quantity, change_of_pair, spending)
@@ -365,11 +324,8 @@ def worse_than_accepted(now: Present, past: Past) -> Results:
             row = replace(row, text=Message("audit.not_decided", why=series), reason=series)
         evidence.append(_evidence(now, past, new.look, change, quantity, series))
         rows += [row, _this_look(new.look, change)]
-    results = replace(
-        now.results,
-        audit=(*now.results.audit, *rows),
-        evidence=_with_place(evidence, rows, now, past, new, same=same),
-    )
+    placed = _with_place(evidence, rows, now, past, new, same=same)
+    results = replace(now.results, audit=(*now.results.audit, *rows), evidence=placed)
     looked = ("few_accepted_nights", "nights_depend", "runs_differ") if rows else ()
     return with_warnings(results, _cautions(rows), looked=looked)
 
@@ -389,14 +345,10 @@ def _with_place(
     compared = any(row.question == "worse" and row.p_value is not None for row in rows)
     unchanged = all(row.status == "same" for row in now.results.history if row.reference == "accepted")
     moves = compared and not unchanged and _repeated(now, past) is None
-    first = replace(
-        evidence[0],
-        id_sample=new.sample,
-        compared=past.place.before + moves,
-        horizon=past.place.horizon if compared else None,
-        answers=answers_digest(now.predictions) if same else None,
-    )
-    return (first, *evidence[1:])
+    horizon = past.place.horizon if compared else None
+    answers = answers_digest(now.predictions) if same else None
+    first = replace(evidence[0], id_sample=new.sample, compared=past.place.before + moves)
+    return (replace(first, horizon=horizon, answers=answers), *evidence[1:])
 
 
 def _paired_change(
@@ -448,14 +400,8 @@ def _series(
     if not accepted:
         why = next((value for value in series if not isinstance(value, Measured)), Message("night.lost"))
         return Message("night.none_accepted", why=why)
-    return Series(
-        accepted=accepted,
-        later=tuple(value for _, value in later),
-        looks=tuple(look for look, _ in later),
-        today=today,
-        left_out=len(past.accepted) - len(accepted),
-        assumed=new.assumed,
-    )
+    looks, values = zip(*later, strict=True)
+    return Series(accepted, values, looks, today, len(past.accepted) - len(accepted), new.assumed)
 
 
 AcceptedRun = tuple[Predictions, Mask, Mask]
@@ -565,11 +511,8 @@ def _against_accepted(
     now: Present, look: int, change: HistoryRecord, quantity: Quantity, series: Series, spending: Spending
 ) -> AuditRecord:
     """Compare this run's value with the accepted ones, and the values since with them."""
-    one = (
-        compare_values(series.accepted, series.today, now)
-        if isinstance(series.today, Measured)
-        else series.today
-    )
+    today = series.today
+    one = compare_values(series.accepted, today, now) if isinstance(today, Measured) else today
     log_e, start = _evidence_of_change(now, quantity, series, spending.horizon)
     e = math.exp(min(log_e, 700.0))
     lasting = min(1.0, 2 * spending.models / e)
@@ -578,27 +521,29 @@ def _against_accepted(
     alarm = min(lasting, 1.0 if alone is None else alone) <= spending.alpha
     row = _answer("worse", look, change, test="run_alarm" if by_run else "night_alarm", alarm=alarm)
     unit = "examples" if now.options.cluster is None else "clusters"
-    then, since = [v.value for v in series.accepted], list(series.later)
+    then = [v.value for v in series.accepted]
     correlation = serial_correlation(np.array([value.compared[0] for value in then]))
+    value, statistic, p_value = float(np.mean([v.value for v in series.later])), e, min(1.0, 1 / e)
+    promised, reason = promise(now.options.confidence), None if isinstance(one, Comparison) else one
+    if isinstance(one, Comparison) and isinstance(today, Measured):
+        promised = _promise_of_runs(spending, one.promised)
+        if by_run:
+            value, statistic, p_value = today.value.value, one.z, one.p_value
     return replace(
         row,
-        statistic=one.z if by_run and isinstance(one, Comparison) else e,
-        p_value=one.p_value if by_run and isinstance(one, Comparison) else min(1.0, 1 / e),
+        statistic=statistic,
+        p_value=p_value,
         p_adjusted=alone if by_run else lasting,
         effect="difference",
-        effect_size=float(np.mean([v.value for v in since])) - float(np.mean([v.value for v in then]))
-        if not by_run or not isinstance(series.today, Measured)
-        else series.today.value.value - float(np.mean([v.value for v in then])),
+        effect_size=value - float(np.mean([v.value for v in then])),
         details=_details(series, spending, one, e, start, correlation, confidence=now.options.confidence),
         text=parts(
             _finding(change, series, one, start, spending, alarm=alarm, by_run=by_run, unit=unit),
             *_about_shares(series, one),
             *_about_evidence(series, e, 2 * spending.models / spending.alpha, "alarm.evidence"),
-            promise(now.options.confidence)
-            if not isinstance(one, Comparison)
-            else _promise_of_runs(spending, one.promised),
+            promised,
         ),
-        reason=one if not isinstance(one, Comparison) else None,
+        reason=reason,
     )
 
 

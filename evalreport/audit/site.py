@@ -38,7 +38,7 @@ from evalreport.report.translations import catalogue_of
 from evalreport.schema.audit import ALARMS
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import decoded
-from evalreport.texts import Message, group_of, say, speaking
+from evalreport.texts import group_of, say, speaking
 from evalreport.texts.visible import visible
 from evalreport.version import __version__
 
@@ -86,7 +86,6 @@ class Audit:
     accepted: bool
     last: bool
     gates: tuple[tuple[str, str], ...]
-    passed: int
     alarms: tuple[str, ...]
     digest: str
 
@@ -127,17 +126,14 @@ def timelines(
     """
     listed = runs(history, series, damaged=damaged)
     names = sorted({run.series for run in listed})
-    lines = (
-        _timeline(history, name, [run for run in listed if run.series == name], damaged, seen)
-        for name in names
-    )
+    own = ([run for run in listed if run.series == name] for name in names)
+    lines = (_timeline(history, some[0].series, some, damaged, seen) for some in own)
     shown = [line for line in lines if line is not None]
     if not shown:
         which = "" if series is None else f" of the series {series!r}"
         more = "".join(f"; {text}" for text in (damaged or ())[:1])
-        raise UsageError(
-            f"{history.name} holds no run{which}; `evalreport history list` shows the runs{more}"
-        )
+        shows = "`evalreport history list` shows the runs"
+        raise UsageError(f"{history.name} holds no run{which}; {shows}{more}")
     return shown
 
 
@@ -231,7 +227,6 @@ def _audit(run: Run, note: _Shown, digest: str, stands: Standing) -> Audit:
         accepted=run.id in stands.accepted,
         last=stands.last == run.id,
         gates=tuple((g.outcome, f"{g.gate}: {g.text}") for g in note.gates if g.outcome != "pass"),
-        passed=sum(g.outcome == "pass" for g in note.gates),
         alarms=tuple(row.text for row in note.warnings if row.code in ALARMS),
         digest=digest,
     )
@@ -464,12 +459,9 @@ def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]])
 
     newest = line.audits[-1]
     outcome, tone = _state(newest)
-    figures = [_figure(place, number, track, line) for number, track in enumerate(line.tracks)]
-    charts = [
-        # Drawn by us: every text in it was escaped when it was written.
-        {"figure": figure, "svg": Markup(inline(drawn(figure)))}  # noqa: S704
-        for figure in figures
-    ]
+    figures = (_figure(place, number, track, line) for number, track in enumerate(line.tracks))
+    # Drawn by us: every text in it was escaped when it was written.
+    charts = [{"figure": figure, "svg": Markup(inline(drawn(figure)))} for figure in figures]  # noqa: S704
     return {
         "id": f"series-{place}",
         "name": line.series,
@@ -478,7 +470,7 @@ def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]])
         "tone": tone,
         "outcome": say(f"site.outcome.{outcome}"),
         "headline": _headline(newest),
-        "facts": _facts(line),
+        "facts": [(kind, say(f"site.fact.{kind}"), text) for kind, text in _said(line)],
         "charts": charts,
         "models": [track.model for track in line.tracks],
         "rows": [_row(audit, line, links[audit.run.id]) for audit in reversed(line.audits)],
@@ -486,30 +478,8 @@ def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]])
 
 
 def _headline(newest: Audit) -> str:
-    failed = sum(outcome == "fail" for outcome, _ in newest.gates)
-    if failed:
-        said, n = "failed", failed
-    elif newest.gates:
-        said, n = "undecided", len(newest.gates)
-    else:
-        said, n = "passed" if newest.passed else "none", newest.passed
-    first = newest.run.summary.get("headline")
-    if first:
-        return say(
-            "site.headline_of", date=newest.run.time[:10], run=newest.run.id, headline=visible(str(first))
-        )
-    return say(
-        "site.headline",
-        date=newest.run.time[:10],
-        run=newest.run.id,
-        gates=Message(f"site.gates.{said}", n=n),
-    )
-
-
-def _facts(line: Timeline) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, word and text of each fact below the headline."""
-    for kind, text in _said(line):
-        yield kind, say(f"site.fact.{kind}"), text
+    run, first = newest.run, visible(str(newest.run.summary["headline"]))
+    return say("site.headline_of", date=run.time[:10], run=run.id, headline=first)
 
 
 def _said(line: Timeline) -> Iterator[tuple[str, str]]:
@@ -522,12 +492,9 @@ def _said(line: Timeline) -> Iterator[tuple[str, str]]:
     if accepted:
         *others, last = accepted
         accepted_run = {"run": last.id, "date": last.time[:10]}
-        yield (
-            "accepted",
-            say("site.accepted_together", **accepted_run, others=[str(run.id) for run in others])
-            if others
-            else say("site.accepted", **accepted_run),
-        )
+        together = [str(run.id) for run in others]
+        key = "site.accepted_together" if others else "site.accepted"
+        yield "accepted", say(key, **accepted_run, others=together)
     yield "promise", say("site.promise", promise=promise(line.level))
     counts = Counter(_state(audit)[0] for audit in line.audits)
     shares = ", ".join(
@@ -540,10 +507,7 @@ def _state(audit: Audit) -> tuple[str, str]:
     """Return word and tone of an audit: of a gate that did not pass, else of its first sentence."""
     if audit.run.exit_code in GATES:
         return GATES[audit.run.exit_code]
-    tone = audit.run.summary.get("tone")
-    if tone is None:  # recorded before runs kept it: gates alone say something
-        tone = "good" if audit.passed else "neutral"
-    return STATES.get(tone, STATES["neutral"])
+    return STATES.get(audit.run.summary["tone"], STATES["neutral"])
 
 
 def _row(audit: Audit, line: Timeline, link: tuple[str, str]) -> JsonObject:

@@ -234,10 +234,8 @@ def _interrupts_noted(state: State) -> Iterator[None]:
         if not (state["signal"] and lost.exc_type is KeyboardInterrupt):
             printed(lost)
 
-    usual: dict[signal.Signals, Handler] = {
-        signal.SIGINT: signal.default_int_handler,
-        signal.SIGTERM: signal.SIG_DFL,
-    }
+    usual: dict[signal.Signals, Handler] = {signal.SIGTERM: signal.SIG_DFL}
+    usual[signal.SIGINT] = signal.default_int_handler
     # Only the main thread gets signals.
     in_main = threading.current_thread() is threading.main_thread()
     ours = [number for number in usual if in_main and signal.getsignal(number) is usual[number]]
@@ -327,10 +325,8 @@ def say(text: str | Message, *, level: Level = "info", code: str | None = None) 
     """
     if _LOG_FORMAT.get() == "json":
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        fields = {"time": now, "level": level, "message": shorten(clean(text), LONGEST_LINE)} | (
-            {"code": code} if code else {}
-        )
-        click.echo(json.dumps(fields), err=True)
+        fields = {"time": now, "level": level, "message": shorten(clean(text), LONGEST_LINE)}
+        click.echo(json.dumps({**fields, "code": code} if code else fields), err=True)
     else:
         # By name: click takes ASCII for a mistake, and would write UTF-8.
         click.echo(shorten(clean(text), LONGEST_LINE), file=sys.stderr)
@@ -436,28 +432,20 @@ def progress_bar(
 
             yield noted
         return
+    from rich import progress as of_rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    columns: tuple[ProgressColumn, ...] = (
-        SpinnerColumn(),
+    columns: tuple[of_rich.ProgressColumn, ...] = (
+        of_rich.SpinnerColumn(),
         # Markup off: a stage may hold a model's name.
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TimeElapsedColumn(),
-        *((TextColumn("left:"), TimeRemainingColumn()) if remaining else ()),
+        of_rich.TextColumn("{task.description}", markup=False),
+        of_rich.BarColumn(),
+        of_rich.TimeElapsedColumn(),
+        *((of_rich.TextColumn("left:"), of_rich.TimeRemainingColumn()) if remaining else ()),
     )
     console = Console(stderr=True)
     with (
-        Progress(*columns, console=console, transient=True) as bar,
+        of_rich.Progress(*columns, console=console, transient=True) as bar,
         time_left(first, lambda line: console.print(clean(line), markup=False), shorter=shorter) as told,
     ):
         task = bar.add_task(first, total=1.0)

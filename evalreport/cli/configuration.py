@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar, get_args
 
@@ -153,12 +154,8 @@ def given(flags: Mapping[str, object]) -> dict[str, object]:
 
 
 def _add(keys: tuple[Key, ...], function: F) -> F:
-    config = click.option(
-        "--config",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Configuration (default: evalreport.toml here, in the MODELS folder or in its parent).",
-    )
+    about = "Configuration (default: evalreport.toml here, in the MODELS folder or in its parent)."
+    config = click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help=about)
     return _with_keys(keys, config(function))
 
 
@@ -180,22 +177,14 @@ def _option(key: Key) -> Callable[[F], F]:
         "choice": click.Choice(key.choices),
         "path": PathOrAddress() if key.field == "truth" else click.Path(path_type=Path),
     }.get(key.kind, click.STRING)
+    option = partial(click.option, type=takes, cls=Documented)
     if key.field == "log_format":
         # Eager, so that errors about other flags have this format, too.
-        return click.option(
-            key.flag, key.field, type=takes, is_eager=True, callback=_log_format, cls=Documented
-        )
+        return option(key.flag, key.field, is_eager=True, callback=_log_format)
     # click shows the choices in place of a metavar.
-    metavar = None if key.kind == "choice" else key.metavar
-    repeatable = key.kind in ("list", "formats")
-    return click.option(
-        *names,
-        type=takes,
-        metavar=metavar,
-        multiple=repeatable,
-        cls=Documented,
-        shell_complete=COMPLETIONS.get(key.name),
-    )
+    metavar, repeatable = None if key.kind == "choice" else key.metavar, key.kind in ("list", "formats")
+    complete = COMPLETIONS.get(key.name)
+    return option(*names, metavar=metavar, multiple=repeatable, shell_complete=complete)
 
 
 def _log_format(
@@ -326,9 +315,8 @@ def _value_of(key: Key, value: object, *, path: Path, confined: bool) -> object:
     place = f"{path}: key {key.name!r}"
     wanted, right = EXPECTED[key.kind]
     if not right(value):
-        raise UsageError(
-            f"{place}: expected {wanted}, not {shown(value)}; for example: {key.name} = {key.example}"
-        )
+        example = f"for example: {key.name} = {key.example}"
+        raise UsageError(f"{place}: expected {wanted}, not {shown(value)}; {example}")
     if key.kind == "path":
         return _path_of(key, str(value), path=path, confined=confined)
     if confined and key.field == "engine" and "=" in str(value):
@@ -394,11 +382,8 @@ def _complete_gates(context: click.Context, _option: click.Parameter, typed: str
 
 
 COMPLETIONS: Mapping[str, Complete] = {
-    "metric": _complete_metrics,
-    "interval": _complete_intervals,
-    "test": _complete_tests,
-    "baseline": _complete_models,
-    "gate": _complete_gates,
+    **{"metric": _complete_metrics, "interval": _complete_intervals, "test": _complete_tests},
+    **{"baseline": _complete_models, "gate": _complete_gates},
 }
 """By the name of an option."""
 

@@ -55,14 +55,9 @@ def list_metrics() -> None:
     """
     from evalreport.metrics import METRICS
 
+    firsts = {m.name: m.inference.intervals[0] if m.inference.intervals else "-" for m in METRICS.values()}
     _print_rows(
-        (
-            m.name,
-            m.display.label,
-            " ".join(m.tasks),
-            m.inference.intervals[0] if m.inference.intervals else "-",
-            m.display.summary,
-        )
+        (m.name, m.display.label, " ".join(m.tasks), firsts[m.name], m.display.summary)
         for m in METRICS.values()
     )
 
@@ -153,14 +148,8 @@ def schema_command(settings: bool) -> int:
 TEXT = {"type": "string"}
 TEXTS = {"anyOf": [TEXT, {"type": "array", "items": TEXT}]}
 TYPES: Mapping[Kind, dict[str, Any]] = {
-    "text": TEXT,
-    "path": TEXT,
-    "choice": TEXT,
-    "number": {"type": "number"},
-    "integer": {"type": "integer"},
-    "flag": {"type": "boolean"},
-    "list": TEXTS,
-    "formats": TEXTS,
+    **{"text": TEXT, "path": TEXT, "choice": TEXT, "list": TEXTS, "formats": TEXTS},
+    **{"number": {"type": "number"}, "integer": {"type": "integer"}, "flag": {"type": "boolean"}},
 }
 """The JSON Schema of an option's value, by its kind."""
 
@@ -173,22 +162,13 @@ def settings_schema() -> str:
     >>> '"seed"' in settings_schema()
     True
     """
+    choices = {key.name: {"enum": list(key.choices)} for key in KEYS if key.choices and key.kind == "choice"}
     keys = {
-        key.name: {
-            **TYPES[key.kind],
-            **({"enum": list(key.choices)} if key.choices and key.kind == "choice" else {}),
-            "description": key.summary,
-        }
-        for key in KEYS
+        key.name: {**TYPES[key.kind], **choices.get(key.name, {}), "description": key.summary} for key in KEYS
     }
     table = {"type": "object", "properties": keys, "additionalProperties": False}
-    document = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": CONFIG_NAME,
-        "type": "object",
-        "properties": {"evalreport": table},
-        "additionalProperties": False,
-    }
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": CONFIG_NAME}
+    document = {**head, **table, "properties": {"evalreport": table}}
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -208,9 +188,8 @@ def init_command(folder: Path) -> int:
                 file.write(starter())
         except FileExistsError:
             existing = path if path.exists() else folder
-            raise UsageError(
-                f"{existing}: already exists and was left as it is; name another folder"
-            ) from None
+            problem = "already exists and was left as it is; name another folder"
+            raise UsageError(f"{existing}: {problem}") from None
     tell(str(path))
     return 0
 
@@ -333,9 +312,8 @@ def plan_command(
     content = None if results is None else _content(results)
     choices = () if content is None else leads_of(content)
     judges = () if content is None else judges_of(content, may_lack=bool(choices))
-    study = answers(
-        **assumed, expected=expected, alpha=(1 - confidence) / pairs, judges=judges, choices=choices
-    )
+    alpha = (1 - confidence) / pairs
+    study = answers(**assumed, expected=expected, alpha=alpha, judges=judges, choices=choices)
     click.echo("\n\n".join(map(str, study)))
     return 0
 

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,9 +114,8 @@ def check_output(options: OutputOptions) -> None:
     from evalreport.files import check_way, recover
 
     if options.templates is not None and not options.templates.is_dir():
-        raise UsageError(
-            f"--templates {options.templates}: no such folder; `evalreport templates copy DIR` makes one"
-        )
+        remedy = "`evalreport templates copy DIR` makes one"
+        raise UsageError(f"--templates {options.templates}: no such folder; {remedy}")
     output = options.output
     if output == STANDARD_OUTPUT:
         return
@@ -163,14 +163,9 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings, state: State) 
 
             source = load(source, options=settings.options, memory_limit=limit)
             criteria = extensions.load("criteria of a run")(settings.options, source)
-        results = analysis.evaluate(
-            source,
-            options=settings.options,
-            jobs=settings.output.jobs,
-            memory_limit=limit,
-            progress=progress,
-            look_of=None if looks is None else looks.look,
-        )
+        look_of, jobs = None if looks is None else looks.look, settings.output.jobs
+        evaluate = partial(analysis.evaluate, options=settings.options, jobs=jobs, memory_limit=limit)
+        results = evaluate(source, progress=progress, look_of=look_of)
         results = cleared(analysis.with_gates(results, settings.options, criteria and criteria.mark))
         if looks is not None:
             if settings.options.looks_file is not None:
@@ -183,16 +178,13 @@ def _evaluate(models: tuple[Path | str, ...], settings: Settings, state: State) 
 
 def say_read(results: Results, output: OutputOptions) -> None:
     """Print the facts found in the files, and the warnings that the summary leaves out."""
-    with speaking_of(results.unit):
-        _say_read(results, output)
-
-
-def _say_read(results: Results, output: OutputOptions) -> None:
     from evalreport.report import terminal
 
-    say_found(results.found, verbose=output.verbose)
     summarised = output.output != STANDARD_OUTPUT and output.log_format == "text" and not output.verbose
-    say_warnings(terminal.not_summarised(results) if summarised else results.warnings, verbose=output.verbose)
+    with speaking_of(results.unit):
+        say_found(results.found, verbose=output.verbose)
+        warnings = terminal.not_summarised(results) if summarised else results.warnings
+        say_warnings(warnings, verbose=output.verbose)
 
 
 def source_of(
@@ -277,15 +269,13 @@ def _write_report(
         failure = error
         say(f"evalreport: {error}", level="error")
     except OSError as error:
-        raise UsageError(
-            f"{output.output}: the report could not be written: {error.strerror or error}"
-        ) from error
+        why = f"the report could not be written: {error.strerror or error}"
+        raise UsageError(f"{output.output}: {why}") from error
     else:
         for warning in outcome.warnings:
             say(f"warning: {warning}", level="warning")
     if not output.quiet:
         _say_what_lacks(output)
-    if not output.quiet:
         _print_summary(results, output.output)
     return failure
 
@@ -352,11 +342,8 @@ def check_command(
     from evalreport.loading.load import load
     from evalreport.predictions.possible_analyses import survey as survey_of
 
-    predictions = load(
-        source_of(models, settings),
-        options=settings.options,
-        memory_limit=memory_bytes(settings.output.memory_limit),
-    )
+    limit = memory_bytes(settings.output.memory_limit)
+    predictions = load(source_of(models, settings), options=settings.options, memory_limit=limit)
     survey = survey_of(predictions)
     if not settings.output.quiet:
         _print_found(predictions)

@@ -54,9 +54,8 @@ def forgiving_streams() -> Iterator[Callable[[], OSError | None]]:
             stack.callback(text.flush)
             sys.stderr = text
         if sys.stdout is sys.__stdout__:
-            outputs.append(
-                _forgiving(1, sys.stdout, line_buffering=getattr(sys.stdout, "line_buffering", False))
-            )
+            by_line = getattr(sys.stdout, "line_buffering", False)
+            outputs.append(_forgiving(1, sys.stdout, line_buffering=by_line))
             stack.callback(setattr, sys, "stdout", sys.stdout)
             sys.stdout = outputs[0][0]
         yield failure
@@ -73,13 +72,8 @@ def _forgiving(
     if stream is not None:
         stream.flush()
     raw = _Forgiving(descriptor, "w", closefd=False)
-    text = io.TextIOWrapper(
-        io.BufferedWriter(raw),
-        encoding=getattr(stream, "encoding", None) or "utf-8",
-        errors=PLAIN_SIGNS,
-        line_buffering=line_buffering,
-    )
-    return text, raw
+    buffer, encoding = io.BufferedWriter(raw), getattr(stream, "encoding", None) or "utf-8"
+    return io.TextIOWrapper(buffer, encoding, PLAIN_SIGNS, line_buffering=line_buffering), raw
 
 
 def _open_closed_descriptors() -> None:

@@ -54,7 +54,7 @@ def list_runs(url: str, series: str | None) -> int:
     heads = ("run", "time", "series", "exit", "", "n", "primary metric", "headline")
     rows = [
         (str(run.id), run.time, run.series, str(run.exit_code), _marked(marks[run.id]),
-         str(run.summary["n"]), _values(run), str(run.summary.get("headline") or ""))
+         str(run.summary["n"]), _values(run), run.summary["headline"])
         for run in listed
     ]  # fmt: skip
     _print_table(heads, rows)
@@ -135,11 +135,8 @@ def accept_run(run_ids: tuple[int, ...], url: str, note: str | None) -> int:
     newest = runs[-1]
     facts = {"run": newest.id, "time": newest.time, "series": newest.series}
     others = [str(run.id) for run in runs[:-1]]
-    tell(
-        Message("cli.history.accepted_together", **facts, others=others)
-        if others
-        else Message("cli.history.accepted", **facts)
-    )
+    key = "cli.history.accepted_together" if others else "cli.history.accepted"
+    tell(Message(key, **facts, others=others))
     return 0
 
 
@@ -259,9 +256,8 @@ def _limit(text: str) -> str:
     try:
         return timestamp(parse_time(text))
     except UsageError:
-        raise UsageError(
-            f"--older-than {text!r}: expected a number of days, or a time such as 2025-03-01"
-        ) from None
+        expected = "a number of days, or a time such as 2025-03-01"
+        raise UsageError(f"--older-than {text!r}: expected {expected}") from None
 
 
 def _ended(damaged: Sequence[str]) -> int:
@@ -280,13 +276,8 @@ def _marks(history: History, found: Iterable[Run], damaged: list[str]) -> dict[i
     for name in by_series:
         with noted(damaged):
             by_series[name] = standing(history, name)
-    return {
-        run.id: {
-            "accepted": run.id in by_series[run.series].accepted,
-            "last": by_series[run.series].last == run.id,
-        }
-        for run in runs
-    }
+    stands = ((run.id, by_series[run.series]) for run in runs)
+    return {run: {"accepted": run in stand.accepted, "last": stand.last == run} for run, stand in stands}
 
 
 def _marked(marks: dict[str, bool]) -> str:
@@ -294,16 +285,8 @@ def _marked(marks: dict[str, bool]) -> str:
 
 
 def _facts(run: Run) -> dict[str, object]:
-    return {
-        "run": run.id,
-        "series": run.series,
-        "time": run.time,
-        "exit_code": run.exit_code,
-        "signature": run.signature,
-        "identity": run.identity,
-        "accepted_run": run.accepted_run,
-        "last_run": run.last_run,
-    }
+    names = ("series", "time", "exit_code", "signature", "identity", "accepted_run", "last_run")
+    return {"run": run.id, **{name: getattr(run, name) for name in names}}
 
 
 def _values(run: Run) -> str:

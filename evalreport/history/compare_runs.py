@@ -89,26 +89,12 @@ class ValueChange:
     def as_row(self) -> JsonObject:
         """Return the value as a flat row of JSON."""
         change = self.change
-        return {
-            "model": self.model,
-            "metric": self.metric,
-            "within": self.within,
-            "primary": self.primary,
-            "old": self.old,
-            "old_low": self.old_limits[0],
-            "old_high": self.old_limits[1],
-            "new": self.new,
-            "new_low": self.new_limits[0],
-            "new_high": self.new_limits[1],
-            "difference": change.difference,
-            "low": change.low,
-            "high": change.high,
-            "method": change.limits.method,
-            "test": change.test,
-            "p_value": change.p_value,
-            "p_adjusted": self.p_adjusted,
-            "judgement": self.judgement,
-            "how": change.explanation,
+        own = ("model", "metric", "within", "primary", "old", "new", "p_adjusted", "judgement")
+        (old_low, old_high), (new_low, new_high) = self.old_limits, self.new_limits
+        return {name: getattr(self, name) for name in own} | {
+            **{name: getattr(change, name) for name in ("difference", "low", "high", "test", "p_value")},
+            **{"old_low": old_low, "old_high": old_high, "new_low": new_low, "new_high": new_high},
+            **{"method": change.limits.method, "how": change.explanation},
         }
 
 
@@ -147,25 +133,21 @@ def _value_change(
     primary = spelled == _shown_metric(after)
     change = _change(recorded_limits(now), recorded_limits(then), why_not=why_not, same=same)
     judgement: Judgement | None = None
-    if why_not is not None:
+    if primary and why_not is not None:
         judgement = "not comparable"
-    elif same:
-        judgement = "same predictions"
     elif primary:
-        judgement = by_limits(change, greater_in(now, after))
+        judgement = "same predictions" if same else by_limits(change, greater_in(now, after))
+    return _from_rows(now, spelled, old, new, change, judgement, primary=primary)
+
+
+def _from_rows(
+    now: JsonObject, metric: str, old: PossibleLimits, new: PossibleLimits, change: ModelChange,
+    judgement: Judgement | None = None, *, primary: bool = False,
+) -> ValueChange:  # fmt: skip
     return ValueChange(
-        model=now["model"],
-        metric=spelled,
-        within=_within(now),
-        primary=primary,
-        old=old[0],
-        old_limits=old[1:],
-        new=new[0],
-        new_limits=new[1:],
-        change=change,
-        p_adjusted=None,
-        judgement=judgement if primary else None,
-    )
+        model=now["model"], metric=metric, within=_within(now), primary=primary, old=old[0], old_limits=old[1:],
+        new=new[0], new_limits=new[1:], change=change, p_adjusted=None, judgement=judgement,
+    )  # fmt: skip
 
 
 def _cost_identity(row: JsonObject) -> tuple[object, ...]:
@@ -175,19 +157,8 @@ def _cost_identity(row: JsonObject) -> tuple[object, ...]:
 def _cost_change(then: JsonObject, now: JsonObject, *, why_not: Message | None, same: bool) -> ValueChange:
     """Compare the mean costs of a model by their limits; costs are not judged."""
     old, new = ((row["mean"], row["low"], row["high"]) for row in (then, now))
-    return ValueChange(
-        model=now["model"],
-        metric=f"{now['column']}_mean",
-        within=_within(now),
-        primary=False,
-        old=old[0],
-        old_limits=old[1:],
-        new=new[0],
-        new_limits=new[1:],
-        change=_change(new, old, why_not=why_not, same=same),
-        p_adjusted=None,
-        judgement=None,
-    )
+    change = _change(new, old, why_not=why_not, same=same)
+    return _from_rows(now, f"{now['column']}_mean", old, new, change)
 
 
 def _change(new: PossibleLimits, old: PossibleLimits, *, why_not: Message | None, same: bool) -> ModelChange:
@@ -212,9 +183,8 @@ def _why_not(before: JsonObject, after: JsonObject) -> Message | None:
     """Return the reason why values of the two runs cannot be compared; None: they can."""
     for name in ("task", "positive", "classes", "design"):
         if before[name] != after[name]:
-            return Message(
-                f"since.differs.{name}", before=_value_text(before[name]), after=_value_text(after[name])
-            )
+            then, now = _value_text(before[name]), _value_text(after[name])
+            return Message(f"since.differs.{name}", before=then, after=now)
     if level_of(before) != level_of(after):
         return Message("since.other_levels", before=level_of(before), after=level_of(after))
     return None
@@ -224,10 +194,8 @@ def _same_predictions(before: JsonObject, after: JsonObject, model: str) -> bool
     """Return whether a model's file and the files shared by all models are the same bytes, read the same way."""
     if any(before["options"].get(name) != after["options"].get(name) for name in READING):
         return False
-    sides = [
-        sorted(row["sha256"] for row in side["inputs"] if row["model"] in (None, model))
-        for side in (before, after)
-    ]
+    inputs = ([r for r in side["inputs"] if r["model"] in (None, model)] for side in (before, after))
+    sides = [sorted(row["sha256"] for row in rows) for rows in inputs]
     # With --join intersect, the other models' files also decide which examples are kept.
     return sides[0] == sides[1] != [] and before["n"] == after["n"]
 
@@ -358,7 +326,6 @@ def _folder(name: str) -> str:
 def _two_runs(old: str, before: JsonObject, after: JsonObject, values: Sequence[ValueChange]) -> TwoRuns:
     """Return what the rules of the headline ask of two runs."""
     decided = {row["gate"]: row for row in after["gates"]}
-    earlier = {row["gate"]: row["outcome"] for row in before["gates"]}
 
     def value(gate: str) -> Limited | None:
         row = decided.get(gate)
@@ -372,10 +339,8 @@ def _two_runs(old: str, before: JsonObject, after: JsonObject, values: Sequence[
         for v in values if v.primary and v.within is None and v.judgement is not None
     ]  # fmt: skip
     gates = [
-        GateOfRuns(
-            gate=g, old=earlier.get(g), new=decided[g]["outcome"] if g in decided else None, value=value(g)
-        )
-        for g in dict.fromkeys([*decided, *earlier])
+        GateOfRuns(gate=g.gate, old=g.old, new=g.new, value=value(g.gate))
+        for g in _gates_between(before, after)
     ]
     return TwoRuns(
         old=old, metric=metric_words(_shown_metric(after)), n=after["n"], models=models, gates=gates,
@@ -417,9 +382,8 @@ def _pair_by_pair(
 def _with_pair(
     value: ValueChange, found: ModelChange, p_adjusted: float | None, after: JsonObject
 ) -> ValueChange:
-    row = next(
-        r for r in after["metrics"] if r["model"] == value.model and quantity_of(r).spelled == value.metric
-    )
+    key = (value.model, value.metric)
+    row = next(r for r in after["metrics"] if (r["model"], quantity_of(r).spelled) == key)
     greater = greater_in(row, after)
     judgement: Judgement = "not settled"
     if found.difference is None:
@@ -462,17 +426,8 @@ def _loaded_from(recorded: Recorded, folder: Path) -> tuple[Options, Predictions
 
 def _no_run(old: Recorded) -> Run:
     """Return the old run as an entry of a history."""
-    return Run(
-        id=0,
-        series=old.name,
-        identity="",
-        signature=old.content["signature"],
-        time="",
-        exit_code=0,
-        accepted_run=None,
-        last_run=None,
-        summary={},
-    )
+    signature = old.content["signature"]
+    return Run(id=0, series=old.name, identity="", signature=signature, time="", exit_code=0, summary={})
 
 
 def _verdicts(before: JsonObject, after: JsonObject) -> tuple[VerdictChange, ...]:
@@ -481,12 +436,8 @@ def _verdicts(before: JsonObject, after: JsonObject) -> tuple[VerdictChange, ...
         return ()  # verdicts about two metrics are no change of one
     turned = {pair: _turned(new[pair[::-1]]) for pair in old if pair not in new and pair[::-1] in new}
     later = {**{pair: verdict for pair, verdict in new.items() if pair[::-1] not in turned}, **turned}
-    pairs = sorted({*old, *later})
-    return tuple(
-        VerdictChange(a=a, b=b, old=old.get((a, b)), new=later.get((a, b)))
-        for a, b in pairs
-        if old.get((a, b)) != later.get((a, b))
-    )
+    sides = ((pair, old.get(pair), later.get(pair)) for pair in sorted({*old, *later}))
+    return tuple(VerdictChange(a=a, b=b, old=o, new=n) for (a, b), o, n in sides if o != n)
 
 
 def _turned(verdict: str) -> str | None:
@@ -497,15 +448,6 @@ def _turned(verdict: str) -> str | None:
 def _gates_between(before: JsonObject, after: JsonObject) -> tuple[GateChange, ...]:
     """Return every gate of either run, so that a removed gate is seen."""
     old, new = ({row["gate"]: row for row in side["gates"]} for side in (before, after))
-    found = []
-    for gate in (*new, *(gate for gate in old if gate not in new)):
-        row = new.get(gate)
-        found.append(
-            GateChange(
-                gate=gate,
-                old=old[gate]["outcome"] if gate in old else None,
-                new=row["outcome"] if row else None,
-                text=row["text"] if row else "",
-            )
-        )
-    return tuple(found)
+    absent = {"outcome": None, "text": ""}
+    pairs = ((gate, old.get(gate, absent), new.get(gate, absent)) for gate in dict.fromkeys([*new, *old]))
+    return tuple(GateChange(gate=g, old=o["outcome"], new=n["outcome"], text=n["text"]) for g, o, n in pairs)

@@ -69,14 +69,10 @@ def as_text(found: Compared) -> Iterator[str]:
 def as_markdown(found: Compared) -> str:
     """Return Markdown for a review; texts from files are escaped."""
     marker = hashlib.sha256(f"compare-runs\n{found.primary_metric}".encode("utf-8", "backslashreplace"))
-    level = numbers.percent(found.level)
     lines = [f"<!-- evalreport:{marker.hexdigest()[:12]} -->", f"**{escaped(headline(found))}**", ""]
     judged = list(_judged(found))
     if judged:
-        lines += _table(
-            (*_heads("model", "old_interval", level=level), *_heads("new", "change"), ""),
-            [(_name(v), _side(v, old=True), _side(v), _change(v), _words(v)) for v in judged],
-        )
+        lines += _judged_table(found, "old_interval", judged)
         lines += [f"- {escaped(_name(v))}: {escaped(str(v.change.explanation))}" for v in judged] + [""]
     if not found.paired and _unsettled(found):
         lines += [escaped(say("changes.alone")), ""]
@@ -101,14 +97,7 @@ def as_part(found: Compared) -> str:
     moved = [value for value in _judged(found) if value.judgement != "same predictions"]
     lines = [f"### {say('changes.since_base')}", "", escaped(headline(found)), ""]
     if moved:
-        lines += _table(
-            (
-                *_heads("model", "base_interval", level=numbers.percent(found.level)),
-                *_heads("new", "change"),
-                "",
-            ),
-            [(_name(v), _side(v, old=True), _side(v), _change(v), _words(v)) for v in moved[:MOST_OTHERS]],
-        )
+        lines += _judged_table(found, "base_interval", moved[:MOST_OTHERS])
     if not found.paired and _unsettled(found):
         lines += [escaped(say("changes.alone_in_part")), ""]
     lines += [f"- {escaped(line)}" for line in _models(found)]
@@ -118,6 +107,11 @@ def as_part(found: Compared) -> str:
             line = say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_in_brackets(gate.text))
             lines.append(f"- {escaped(line)}")
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _judged_table(found: Compared, old: str, values: Sequence[ValueChange]) -> list[str]:
+    heads = (*_heads("model", old, level=numbers.percent(found.level)), *_heads("new", "change"), "")
+    return _table(heads, [(_name(v), _side(v, old=True), _side(v), _change(v), _words(v)) for v in values])
 
 
 def _heads(*names: str, **values: object) -> tuple[str, ...]:
@@ -183,12 +177,8 @@ def _change(value: ValueChange) -> str:
 
 def _decimals(value: ValueChange) -> int:
     pairs = (value.old_limits, value.new_limits, (value.change.low, value.change.high))
-    return max(
-        numbers.decimals_of(
-            [(high - low) / 4 for low, high in pairs if low is not None and high is not None]
-        ),
-        3,
-    )
+    halves = [(high - low) / 4 for low, high in pairs if low is not None and high is not None]
+    return max(numbers.decimals_of(halves), 3)
 
 
 def _words(value: ValueChange) -> str:

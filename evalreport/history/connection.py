@@ -197,9 +197,8 @@ def open_history(url: str, *, create: bool = False) -> History:
     path = Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
     name = redacted(parsed.render_as_string()).replace("postgresql+psycopg:", "postgresql:")
     if path is not None and not create and not path.is_file():
-        raise HistoryError(
-            f"{name}: no such file; `evalreport audit MODELS --history {name}` starts a history"
-        )
+        remedy = f"`evalreport audit MODELS --history {name}` starts a history"
+        raise HistoryError(f"{name}: no such file; {remedy}")
     history = History(_engine(parsed), name, path)
     with reading(history) as connection:
         version = found_version(connection)
@@ -349,12 +348,8 @@ def _engine(url: URL) -> Engine:
     server = {"connect_timeout": 15, "keepalives_idle": 30, "application_name": "evalreport"}
     given = {key: value for key, value in server.items() if key not in url.query}
     try:
-        engine = create_engine(
-            url,
-            poolclass=NullPool,
-            connect_args={"timeout": PATIENCE} if sqlite else given,
-            hide_parameters=True,
-        )
+        asked = {"timeout": PATIENCE} if sqlite else given
+        engine = create_engine(url, poolclass=NullPool, connect_args=asked, hide_parameters=True)
     except ArgumentError as error:
         raise UsageError(f"--history: {error}; expected {EXAMPLES}") from None
     if sqlite:

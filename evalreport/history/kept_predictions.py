@@ -52,7 +52,7 @@ def packed(predictions: Predictions, options: Options) -> bytes:
         "design": kept.design,
         "classes": list(kept.classes),
         "positive": kept.positive,
-        **({"outside": kept.outside} if kept.outside else {}),
+        "outside": kept.outside,
         "models": [_head_of_model(model) for model in kept.models],
         "keys": _heads(kept.keys),
         "metadata": _heads(kept.metadata),
@@ -125,17 +125,13 @@ def _held(attempts: Attempts | None) -> list[str]:
 
 
 def _head_of_model(model: ModelOutputs) -> JsonObject:
-    outputs = [name for name in _OUTPUTS if getattr(model, name) is not None]
-    width = None if model.proba is None else model.proba.shape[1]
-    attempts = {"attempts": held} if (held := _held(model.attempts)) else {}
-    numbers = {"numbers": list(model.numbers)} if model.numbers else {}
     return {
         "name": model.name,
-        "outputs": outputs,
-        "proba": width,
+        "outputs": [name for name in _OUTPUTS if getattr(model, name) is not None],
+        "proba": None if model.proba is None else model.proba.shape[1],
         "columns": _heads(model.columns),
-        **attempts,
-        **numbers,
+        "attempts": _held(model.attempts),
+        "numbers": list(model.numbers),
     }
 
 
@@ -157,19 +153,17 @@ def _predictions(table: Any, head: JsonObject) -> Predictions:
     def model(place: int, of: JsonObject) -> ModelOutputs:
         outputs = {name: values(f"{place}.{name}") for name in of["outputs"]}
         if of["proba"] is not None:
-            outputs["proba"] = np.column_stack(
-                [values(f"{place}.proba.{code}") for code in range(of["proba"])]
-            )
-        if "attempts" in of:
-            outputs["attempts"] = Attempts(
-                **{name: values(f"{place}.attempts.{name}") for name in of["attempts"]}
-            )
-        outputs["numbers"] = {
-            name: values(f"{place}.number.{number}") for number, name in enumerate(of.get("numbers", ()))
-        }
+            by_class = [values(f"{place}.proba.{code}") for code in range(of["proba"])]
+            outputs["proba"] = np.column_stack(by_class)
+        if of["attempts"]:
+            attempts = {name: values(f"{place}.attempts.{name}") for name in of["attempts"]}
+            outputs["attempts"] = Attempts(**attempts)
+        numbers = enumerate(of["numbers"])
+        outputs["numbers"] = {name: values(f"{place}.number.{number}") for number, name in numbers}
         return ModelOutputs(of["name"], **outputs, columns=columns(of["columns"], f"{place}.column"))
 
     ids = table.column("id").combine_chunks()
+    labels = Labels(classes=tuple(head["classes"]), positive=head["positive"], outside=head["outside"])
     return Predictions(
         task=head["task"],
         design=head["design"],
@@ -178,9 +172,7 @@ def _predictions(table: Any, head: JsonObject) -> Predictions:
         example=as_numpy(ids.indices, -1).astype(np.int64),
         y_true=values("y_true") if "y_true" in table.column_names else None,
         models=tuple(model(place, of) for place, of in enumerate(head["models"])),
-        labels=Labels(
-            classes=tuple(head["classes"]), positive=head["positive"], outside=head.get("outside", 0)
-        ),
+        labels=labels,
         keys=columns(head["keys"], "keys"),
         metadata=columns(head["metadata"], "metadata"),
     )

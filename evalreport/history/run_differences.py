@@ -232,9 +232,8 @@ def _why_not(reference: Reference, now: Present, model: str) -> Message | None:
     """Return the reason why a model cannot be compared with an earlier run; None: it can."""
     then = reference.results
     if then["task"] != now.predictions.task or then["positive"] != now.predictions.positive:
-        return Message(
-            "since.other_task", run=reference.spoken, task=then["task"], positive=str(then["positive"])
-        )
+        positive = str(then["positive"])
+        return Message("since.other_task", run=reference.spoken, task=then["task"], positive=positive)
     if model in then["models"]:
         return None
     return Message("since.no_model", run=reference.spoken, model=model, models=then["models"])
@@ -289,17 +288,10 @@ def _as_samples(
 def _of(comparison: Comparison, options: Options, values: tuple[float, ...], *, how: Text) -> ModelChange:
     row = records(comparison, options)[0]
     value, reference_value = (None if math.isnan(v) else float(v) for v in values)
-    return ModelChange(
-        value,
-        reference_value,
-        row.difference,
-        ChangeLimits(row.low, row.high, row.interval_method),
-        row.test,
-        row.p_value,
-        how,
-        row.reason if row.difference is None or row.low is None or row.high is None else None,
-        details=row.details,
-    )
+    limits = ChangeLimits(row.low, row.high, row.interval_method)
+    reason = row.reason if None in (row.difference, row.low, row.high) else None
+    change = ModelChange(value, reference_value, row.difference, limits, row.test, row.p_value, how, reason)
+    return replace(change, details=row.details)
 
 
 def _from_intervals(reference: Reference, now: Present, stored: Stored, why: Message) -> ModelChange:
@@ -311,9 +303,8 @@ def _from_intervals(reference: Reference, now: Present, stored: Stored, why: Mes
     earlier = _stored_row(reference.results["metrics"], stored)
     if earlier is None or present is None:
         missing = Message("reference.this") if present is None else reference.spoken
-        return ModelChange(
-            reason=Message("since.no_value", run=missing, metric=stored[1].spelled, model=stored[0], why=why)
-        )
+        metric, model = stored[1].spelled, stored[0]
+        return ModelChange(reason=Message("since.no_value", run=missing, metric=metric, model=model, why=why))
     how = Message("since.from_intervals", why=why)
     if not has_limits(present) or not has_limits(earlier):
         return ModelChange(present[0], earlier[0], how=how, reason=Message("since.no_interval"))
@@ -423,16 +414,12 @@ def _recoded_numbers(
     columns: dict[str, Floats] = {}
     for name, values in numbers.items():
         begins, _, code = name.partition("@")
-        if begins in (*SUMS, "in") and code:
-            columns |= (
-                {of_label(begins, k): np.zeros_like(values) for k in range(n_classes)} if code == "0" else {}
-            )
-        else:
+        if begins not in (*SUMS, "in") or not code:
             columns[name] = values
-    for name, values in numbers.items():
-        begins, _, code = name.partition("@")
-        if begins in (*SUMS, "in") and code:
-            columns[of_label(begins, known[int(code)])] = values
+            continue
+        if code == "0":
+            columns |= {of_label(begins, k): np.zeros_like(values) for k in range(n_classes)}
+        columns[of_label(begins, known[int(code)])] = values
     return columns
 
 
@@ -452,12 +439,8 @@ def _recoded(predictions: Predictions, classes: tuple[str, ...]) -> Predictions:
         numbers = _recoded_numbers(model.numbers, known, len(classes))
         return replace(model, y_pred=codes(model.y_pred), proba=proba, numbers=numbers)
 
-    return replace(
-        predictions,
-        labels=replace(predictions.labels, classes=classes),
-        y_true=codes(predictions.y_true),
-        models=tuple(recoded(model) for model in predictions.models),
-    )
+    labels, models = replace(predictions.labels, classes=classes), tuple(map(recoded, predictions.models))
+    return replace(predictions, labels=labels, y_true=codes(predictions.y_true), models=models)
 
 
 def _other_name(today: Predictions) -> str:

@@ -50,8 +50,8 @@ class RunFacts:
     signature: str
     time: str
     exit_code: int
-    accepted_run: int | None
-    last_run: int | None
+    accepted_run: int | None = None
+    last_run: int | None = None
     summary: JsonObject
 
 
@@ -148,9 +148,8 @@ def run_with(history: History, run_id: int) -> Run:
 
 
 def _no_run(history: History, run_id: int) -> UsageError:
-    return UsageError(
-        f"{history.name} holds no run {shown(run_id)}; `evalreport history list` shows the runs"
-    )
+    listed = "`evalreport history list` shows the runs"
+    return UsageError(f"{history.name} holds no run {shown(run_id)}; {listed}")
 
 
 def same_run(history: History, series: str, identity: str) -> Run | None:
@@ -174,9 +173,8 @@ def acceptances(history: History, series: str | None = None) -> list[Acceptance]
     with reading(history) as connection:
         accepted = [Acceptance(*row) for row in connection.execute(_of_series(query, table, series))]
     for pin in accepted:
-        if not isinstance(pin.run_id, int) or not all(
-            isinstance(x, str) for x in (pin.series, pin.time, pin.note)
-        ):
+        texts = (pin.series, pin.time, pin.note)
+        if not isinstance(pin.run_id, int) or not all(isinstance(text, str) for text in texts):
             raise _damaged("the log of accepted runs is damaged")
     return accepted
 
@@ -202,9 +200,8 @@ def results_of(history: History, run_id: int) -> bytes:
         content = packed.decompress(row[0], MOST_BYTES)
     except (zlib.error, TypeError):
         content = b""
-    if not packed.eof:
-        content = b""
-    return _checked(history, f"the results of run {run_id}", content, row[1])
+    whole = content if packed.eof else b""
+    return _checked(history, f"the results of run {run_id}", whole, row[1])
 
 
 def content_of(history: History, run_id: int) -> JsonObject:
@@ -396,14 +393,9 @@ def _append(history: History, new: NewRun, after: int | None) -> tuple[Run, bool
         assert key is not None
         run_id = int(key[0])
         if new.predictions is not None and len(new.predictions) <= MOST_BYTES:
-            connection.execute(
-                tables.predictions.insert().values(
-                    run_id=run_id,
-                    rows=new.rows,
-                    content=new.predictions,
-                    content_sha256=hashlib.sha256(new.predictions).hexdigest(),
-                )
-            )
+            facts = {"run_id": run_id, "rows": new.rows, "content": new.predictions}
+            digest = hashlib.sha256(new.predictions).hexdigest()
+            connection.execute(tables.predictions.insert().values(**facts, content_sha256=digest))
         if not standing.accepted:
             _accept(connection, new.series, [run_id], time=new.time, note=say("history_note.first"))
         recorded = find(connection, run_id)
@@ -486,11 +478,8 @@ def _accept(connection: Connection, series: str, run_ids: Sequence[int], *, time
     if not isinstance(newest, int | None):
         raise _damaged("the log of accepted runs is damaged")
     together = (newest or 0) + 1
-    rows = [
-        {"series": series, "run_id": run_id, "time": time, "note": note, "together": together}
-        for run_id in run_ids
-    ]
-    connection.execute(pins.insert(), rows)
+    alike = {"series": series, "time": time, "note": note, "together": together}
+    connection.execute(pins.insert(), [{**alike, "run_id": run_id} for run_id in run_ids])
 
 
 LARGEST_ID = 2**63 - 1
@@ -577,9 +566,8 @@ def _server_lock(history: History, series: str) -> Iterator[Attempt]:
         def attempt() -> Message | None:
             """Take the lock, or return who holds it."""
             with translated(history):
-                taken = connection.execute(
-                    text("SELECT pg_try_advisory_lock(:key)"), {"key": series_key(series, "audit")}
-                )
+                key = {"key": series_key(series, "audit")}
+                taken = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), key)
                 return None if taken.scalar_one() else Message("lock.server")
 
         yield attempt

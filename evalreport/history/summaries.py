@@ -53,14 +53,14 @@ class Evidence:
 class Summary:
     """The facts of a run for lists and charts; of each model the primary metric's value, low and high."""
 
-    n: int = 0
-    primary_metric: str = ""
-    values: Mapping[str, tuple[float | None, float | None, float | None]] | None = None
-    models: tuple[str, ...] = ()
-    task: str = ""
-    headline: str | None = None
-    tone: str | None = None
-    evidence: Evidence | None = None
+    n: int
+    primary_metric: str
+    values: Mapping[str, tuple[float | None, float | None, float | None]]
+    models: tuple[str, ...]
+    task: str
+    headline: str
+    tone: str
+    evidence: Evidence
 
 
 def read_summary(text: object) -> JsonObject:
@@ -79,5 +79,6 @@ def read_summary(text: object) -> JsonObject:
         raise ValueError("its summary is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"its summary is no JSON ({str(error)[:80]})") from None
-    converted(parsed, Summary)
-    return {"n": 0, "primary_metric": "", **parsed, "values": parsed.get("values") or {}}
+    summary: JsonObject = parsed
+    converted(summary, Summary)
+    return summary

@@ -113,15 +113,8 @@ def import_inspect(
             metadata, attempt = part_of(sample, "metadata"), str(sample.get("epoch", 1))
             rows.append(Row(one.model, example, values, metadata, attempt, _costs(sample), _text(sample)))
         if log.planned is not None and len(log.samples) < log.planned:
-            said.append(
-                Message(
-                    "imported.unfinished",
-                    file=one.file,
-                    status=log.status,
-                    n=len(log.samples),
-                    planned=log.planned,
-                )
-            )
+            counts = {"n": len(log.samples), "planned": log.planned}
+            said.append(Message("imported.unfinished", file=one.file, status=log.status, **counts))
     return as_table(rows, said)
 
 
@@ -202,16 +195,12 @@ def _scorers(sample: Record) -> Iterator[tuple[str, object]]:
 
 def _scorer(logs: Sequence[Found[Log]], scorer: str | None, gold: str | None) -> str:
     """Return the scorer of the outcome: the named one, else the only one."""
-    known = list(
-        dict.fromkeys(name for log in logs for sample in log.source.samples for name, _ in _scorers(sample))
-    )
+    samples = [sample for log in logs for sample in log.source.samples]
+    known = list(dict.fromkeys(name for sample in samples for name, _ in _scorers(sample)))
     for name in (scorer, gold):
         if name is not None and name not in known:
-            raise InputError(
-                f"there is no scorer {name!r}",
-                file=logs[0].file,
-                expected=f"one of {', '.join(known[:20]) or 'no scorers'}",
-            )
+            expected = f"one of {', '.join(known[:20]) or 'no scorers'}"
+            raise InputError(f"there is no scorer {name!r}", file=logs[0].file, expected=expected)
     if scorer is not None:
         return scorer
     rest = [name for name in known if name != gold]
@@ -282,14 +271,10 @@ def _unzipped(path: Path) -> dict[str, object]:
 
 
 def _samples(members: _Archive, names: set[str]) -> list[Record]:
-    journal = sorted(
-        (name for name in names if name.startswith("_journal/summaries/")), key=lambda name: (len(name), name)
-    )
-    summaries = [
-        sample
-        for name in (["summaries.json"] if "summaries.json" in names else journal)
-        for sample in _list(_json(members, name))
-    ]
+    journal = [name for name in names if name.startswith("_journal/summaries/")]
+    journal.sort(key=lambda name: (len(name), name))
+    parts = ["summaries.json"] if "summaries.json" in names else journal
+    summaries = [sample for name in parts for sample in _list(_json(members, name))]
     if summaries and all(map(_whole, summaries)):
         return summaries
     # Summaries of old logs lack metadata, and long metadata is removed from them.
@@ -336,11 +321,8 @@ def _unpacked(archive: _Archive, info: zipfile.ZipInfo) -> Iterator[bytes]:
         while part := member.read(_PART):
             archive.left -= len(part)
             if archive.left < 0:
-                raise InputError(
-                    f"its parts have more than {MOST_UNPACKED // 10**6} MB",
-                    file=str(archive.path),
-                    expected=_EXPECTED,
-                )
+                problem = f"its parts have more than {MOST_UNPACKED // 10**6} MB"
+                raise InputError(problem, file=str(archive.path), expected=_EXPECTED)
             yield part
 
 

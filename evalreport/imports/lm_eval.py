@@ -125,11 +125,8 @@ def import_lm_eval(
     unit = next((unit for unit in _PERPLEXITIES.values() if f"nats_per_{unit}" in table.columns), None)
     if unit is not None:
         return replace(table, options=_options(unit))
-    return (
-        replace(table, options=("-m", "mcc"))
-        if Message("imported.labels_in_pairs", name="mcc") in notes
-        else table
-    )
+    in_pairs = Message("imported.labels_in_pairs", name="mcc") in notes
+    return replace(table, options=("-m", "mcc")) if in_pairs else table
 
 
 def _options(unit: str) -> tuple[str, ...]:
@@ -345,17 +342,8 @@ def _refuse_mixture(rows: Sequence[Row]) -> None:
 
 
 ASKED = (
-    "question",
-    "query",
-    "problem",
-    "prompt",
-    "ctx",
-    "goal",
-    "premise",
-    "sentence",
-    "text",
-    "input",
-    "instruction",
+    *("question", "query", "problem", "prompt", "ctx", "goal", "premise", "sentence"),
+    *("text", "input", "instruction"),
 )
 """Fields of a document that ask the question, the likeliest first."""
 

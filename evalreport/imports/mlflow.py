@@ -83,12 +83,8 @@ class Table:
             There is none of that name.
         """
         if name not in self.columns:
-            raise InputError(
-                f"there is no column {name!r}",
-                file=self.file,
-                expected=f"one of {', '.join(self.named)}",
-                remedy=f"name another with {option}",
-            )
+            expected, remedy = f"one of {', '.join(self.named)}", f"name another with {option}"
+            raise InputError(f"there is no column {name!r}", file=self.file, expected=expected, remedy=remedy)
         return self.columns.index(name)
 
 
@@ -215,12 +211,8 @@ def _found(place: int, path: str, experiment: str | None) -> list[Found[Load]]:
     if not files and given.is_dir() and not _has_traces(given):
         files = sorted(given.glob("*.json"))  # tables that were saved by hand, one a model
     if not files and _has_traces(given):
-        raise InputError(
-            f"there are traces, but no {TABLE}",
-            file=path,
-            expected="a database or server of MLflow",
-            remedy=MIGRATE,
-        )
+        problem, expected = f"there are traces, but no {TABLE}", "a database or server of MLflow"
+        raise InputError(problem, file=path, expected=expected, remedy=MIGRATE)
     if not files:
         raise InputError(
             f"there is no {TABLE}",
@@ -526,9 +518,7 @@ def _table_of(client: Untyped, address: str, info: Untyped, where: str) -> Table
         stored = f"tags.`mlflow.trace.spansLocation` = 'TRACKING_STORE' AND {of_run}"
         spans = _paged(partial(search, filter_string=stored, include_spans=True)) if traces else ()
         whole = {
-            trace.info.trace_id: next(
-                (span.inputs for span in trace.data.spans if span.parent_id is None), None
-            )
+            trace.info.trace_id: next((s.inputs for s in trace.data.spans if s.parent_id is None), None)
             for trace in spans
         }
         rows = [_row(trace.info, whole.get(trace.info.trace_id), info.run_id, where) for trace in traces]

@@ -112,26 +112,24 @@ def import_promptfoo(
         Row(
             one.model,
             # A test is identified by its variables and assertions; --repeat leaves no field.
-            digest([part_of(result, "testCase").get(name) for name in _TESTED]),
+            digest([_case(result).get(name) for name in _TESTED]),
             {"outcome": _met(one.file, result, metric)},
-            {
-                **part_of(part_of(result, "testCase"), "vars"),
-                **part_of(part_of(result, "testCase"), "metadata"),
-            },
+            {**part_of(_case(result), "vars"), **part_of(_case(result), "metadata")},
             None,
             _costs(result),
-            _described(part_of(result, "testCase")),
+            _described(_case(result)),
         )
         for one in cases
         for result in one.source
     ]
     imported = _judged(cases, rows, metric, _TESTED)
     errors = sum(_failed(result) for one in cases for result in one.source)
-    return (
-        replace(imported, notes=(*imported.notes, Message("imported.errors", n=errors)))
-        if errors
-        else imported
-    )
+    said = (Message("imported.errors", n=errors),) if errors else ()
+    return replace(imported, notes=(*imported.notes, *said))
+
+
+def _case(result: Record) -> Record:
+    return part_of(result, "testCase")
 
 
 def _no_metric(metric: str, paths: Sequence[Path], known: str) -> InputError:
@@ -184,11 +182,8 @@ def _first_turn(case: Record) -> object:
 
 def _metrics(case: Record) -> dict[str, Record]:
     data = case.get("metricsData")
-    return {
-        str(metric["name"]): metric
-        for metric in (data if isinstance(data, list) else [])
-        if isinstance(metric, dict) and "name" in metric
-    }
+    metrics = [m for m in data if isinstance(m, dict) and "name" in m] if isinstance(data, list) else []
+    return {str(metric["name"]): metric for metric in metrics}
 
 
 def _passed(file: str, case: Record, metric: str | None) -> float | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import unicodedata
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from evalreport.engine.blocks import ROWS_AT_ONCE, Places, looked_up, places_type
-from evalreport.errors import InputError, InputErrors
+from evalreport.errors import InputError, refuse_all
 from evalreport.loading.ids import code_ids
 from evalreport.loading.repeated import repeated
 from evalreport.loading.rows import Rows, fault, file_of, first_of, ids_by_table, location_of, origin_of
@@ -86,9 +87,7 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
         of_seeds = rows.ids is not None and set(telling) - {"part"} == {"seed"}
         if of_seeds and (join == "error" or not shared.any()):
             shared, notes = _with_own_seeds(rows, rows_by_model, code, telling, join)
-        if join == "error" and not shared.all():
-            _refuse_missing(rows, rows_by_model, alike)
-        if not shared.any():
+        if not (shared.all() if join == "error" else shared.any()):
             _refuse_missing(rows, rows_by_model, alike)
         if not shared.all():
             counts = zip(rows.models, (rows_by_model >= 0).sum(axis=1).tolist(), strict=True)
@@ -99,14 +98,8 @@ def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignme
             flow = (*flow, FlowRecord(step="left_out", reason="no_row", n=lost)) if flow else ()
             rows_by_model = rows_by_model[:, shared]
     ids, example = used_ids(ids, looked_up(code, rows_by_model.max(axis=0)))
-    return Alignment(
-        ids=ids,
-        example=example,
-        rows=rows_by_model,
-        keys=keys,
-        group=group,
-        notes=Notes(notes, (warning("ids_look_alike", alike=alike),) if alike else (), flow),
-    )
+    said = Notes(notes, (warning("ids_look_alike", alike=alike),) if alike else (), flow)
+    return Alignment(ids=ids, example=example, rows=rows_by_model, keys=keys, group=group, notes=said)
 
 
 def _read(rows: Rows, rows_by_model: Places) -> tuple[FlowRecord, ...]:
@@ -228,10 +221,7 @@ def _cells(rows: Rows, code: Places, keys: dict[str, Column], *, independent: bo
 
     Also says whether they are points of learning or complexity curves, of which every model may have its own.
     """
-    parts: list[tuple[Places, int]] = [
-        (code, int(code.max()) + 1),
-        *(_with_empty(column) for column in keys.values()),
-    ]
+    parts: list[tuple[Places, int]] = [(code, int(code.max()) + 1), *map(_with_empty, keys.values())]
     if independent:
         parts.append((rows.model.astype(np.int64), len(rows.models)))
     matrix = _by_model(rows, parts)
@@ -242,13 +232,9 @@ def _cells(rows: Rows, code: Places, keys: dict[str, Column], *, independent: bo
         ranks = {name: _ranks(rows.columns[name]) for name in second}
         of_fits, parts = parts, [*parts, *ranks.values()]
         matrix = _by_model(rows, parts)
-        for name in second:
+        for name in second if matrix is not None else ():
             others = [ranks[other] for other in second if other != name]
-            if (
-                matrix is not None
-                and rows.columns[name].null_count
-                and _by_model(rows, of_fits + others) is None
-            ):
+            if rows.columns[name].null_count and _by_model(rows, of_fits + others) is None:
                 _refuse_off_the_curve(rows, name)
     if matrix is None:
         _refuse_twice(rows, _pack(parts))
@@ -289,29 +275,18 @@ def _refuse_twice(rows: Rows, packed: Places) -> NoReturn:
     again, first = repeated(pair)
     row = int(again[0])
     before = int(first[row])
-    what = "data set" if rows.ids is None else "id"
-    name = "" if rows.ids is None else f" {rows.quoted_id(row)}"
+    column, what, name = "dataset", "data set", ""
+    if rows.ids is not None:
+        column, what, name = "id", "id", f" {rows.quoted_id(row)}"
     (here, _), (there, _) = origin_of(rows, row), origin_of(rows, before)
-    in_parts = here is not there and here.part and there.part
-    judged = rows.ids is not None and "outcome" in rows.columns and "attempt" not in rows.columns
+    if here is not there:
+        code = "row_twice_in_parts" if here.part and there.part else "row_twice_in_two_files"
+    else:
+        judged = rows.ids is not None and "outcome" in rows.columns and "attempt" not in rows.columns
+        code = "row_twice_of_answers" if judged else "row_twice"
     header = here.roles.columns.get("id", "id").strip()
-    raise fault(
-        rows,
-        row,
-        "dataset" if rows.ids is None else "id",
-        "row_twice_in_parts"
-        if in_parts
-        else "row_twice_in_two_files"
-        if here is not there
-        else "row_twice_of_answers"
-        if judged
-        else "row_twice",
-        header=header,
-        count=len(again),
-        what=what,
-        name=name,
-        before=location_of(rows, before),
-    )
+    said = {"header": header, "what": what, "name": name, "before": location_of(rows, before)}
+    raise fault(rows, row, column, code, count=len(again), **said)
 
 
 def _seeds_in_part_shared(
@@ -321,15 +296,8 @@ def _seeds_in_part_shared(
     first, second = (own[m] for m in models)
     a, b = (quoted(rows.models[m]) for m in models)
     common, apart = (_names_of_seeds(some, names) for some in (first & second, first ^ second))
-    return InputError.of(
-        "seeds_partly_shared",
-        file=file_of(rows, models[1]),
-        column="seed",
-        a=a,
-        b=b,
-        common=common,
-        apart=apart,
-    )
+    refused = partial(InputError.of, "seeds_partly_shared", file=file_of(rows, models[1]), column="seed")
+    return refused(a=a, b=b, common=common, apart=apart)
 
 
 def _names_of_seeds(codes: frozenset[int], names: tuple[str, ...]) -> str:
@@ -339,14 +307,8 @@ def _names_of_seeds(codes: frozenset[int], names: tuple[str, ...]) -> str:
 def _lacks_a_seed(rows: Rows, model: int, witnesses: Places) -> InputError:
     """Name the ids that a model does not predict with each of its seeds."""
     some = dict.fromkeys(rows.quoted_id(int(row)) for row in witnesses)
-    return InputError.of(
-        "seed_lacking",
-        file=file_of(rows, model),
-        column="id",
-        model=rows.models[model],
-        n=len(some),
-        ids=first_of(some, 3),
-    )
+    refused = partial(InputError.of, "seed_lacking", file=file_of(rows, model), column="id")
+    return refused(model=rows.models[model], n=len(some), ids=first_of(some, 3))
 
 
 def _refuse_off_the_curve(rows: Rows, name: str) -> NoReturn:
@@ -355,40 +317,33 @@ def _refuse_off_the_curve(rows: Rows, name: str) -> NoReturn:
     raise fault(rows, int(empty[0]), name, "off_the_curve", count=len(empty), name=name)
 
 
-def _refuse_missing(rows: Rows, matrix: Places, alike: Message | None) -> NoReturn:
+def _refuse_missing(rows: Rows, matrix: Places, alike: Message | None) -> None:
     """Say of each model that lacks rows which others have how many, with the first ids; which ids look ``alike``.
 
     Raises
     ------
     InputError
-        Always; the model that lacks most comes first.
+        Where one lacks any; the model that lacks most comes first.
     """
     lacking = (matrix < 0).sum(axis=1)
-    order = [int(model) for model in np.argsort(-lacking, kind="stable") if lacking[model]]
-    errors = [_missing(rows, matrix, model, alike) for model in order]
-    raise errors[0] if len(errors) == 1 else InputErrors(errors)
+    order = np.argsort(-lacking, kind="stable").tolist()
+    refuse_all([_missing(rows, matrix, model, alike) for model in order if lacking[model]])
 
 
 def _missing(rows: Rows, matrix: Places, model: int, alike: Message | None) -> InputError:
     absent = np.flatnonzero(matrix[model] < 0)
     witnesses = matrix[:, absent].max(axis=0)
-    names = [_described(rows, int(row)) for row in witnesses[:3]]
-    more = ", ..." if len(absent) > 3 else ""
-    own = int(matrix[model].max())
-    table, _ = origin_of(rows, own)
-    other, _ = origin_of(rows, int(witnesses[0]))
+    names = [_described(rows, int(row)) for row in witnesses[:4]]
     extra = np.flatnonzero((matrix[model] >= 0) & (matrix < 0).any(axis=0))
     things = "rows" if any(name in rows.columns for name in IDENTITY_COLUMNS) else "ids"
-    return InputError.of(
-        "rows_lacking",
-        file=table.name,
-        column="id",
-        model=rows.models[model],
+    table, other = (origin_of(rows, int(row))[0].name for row in (matrix[model].max(), witnesses[0]))
+    refused = partial(InputError.of, "rows_lacking", file=table, column="id", model=rows.models[model])
+    return refused(
         lacking=len(absent),
         total=matrix.shape[1],
         things=things,
-        names=", ".join(names) + more,
-        source=other.name,
+        names=first_of(names, 3),
+        source=other,
         shared=int((matrix >= 0).all(axis=0).sum()),
         own=_own_id(rows, witnesses, matrix[model][extra]),
         alike=f"; {alike}" if alike else "",

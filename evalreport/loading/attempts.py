@@ -114,15 +114,8 @@ def _refuse_twice(rows: Rows, question: Indices, attempt: npt.NDArray[np.int32])
     row = int(again[0])
     name = rows.columns[ATTEMPT][row].as_py()
     which = "the same attempt" if name is None else f"the attempt {quoted(name)}"
-    raise fault(
-        rows,
-        row,
-        ATTEMPT,
-        "attempt_twice",
-        count=len(again),
-        which=which,
-        before=location_of(rows, int(before[row])),
-    )
+    there = location_of(rows, int(before[row]))
+    raise fault(rows, row, ATTEMPT, "attempt_twice", count=len(again), which=which, before=there)
 
 
 # --- outcomes: one row a question -------------------------------------------------------------------------------------
@@ -130,11 +123,10 @@ def _refuse_twice(rows: Rows, question: Indices, attempt: npt.NDArray[np.int32])
 
 def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -> Answers:
     assert parsed.outcome is not None
-    values, in_use, warnings = _given(rows, parsed.outcome, options)
-    values_given = values
+    values_given, in_use, warnings = _given(rows, parsed.outcome, options)
     # In the order of the values, so that the order of the rows moves no last digit.
-    order = np.lexsort((values, question))
-    group, values, used = question[order], values[order], in_use[order]
+    order = np.lexsort((values_given, question))
+    group, values, used = question[order], values_given[order], in_use[order]
 
     def total(of: Floats) -> Floats:
         return np.bincount(group, weights=np.where(used, of, 0.0)).astype(np.float64)
@@ -143,37 +135,27 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
     with np.errstate(invalid="ignore"):
         mean = total(values) / count
     graded = values[used & ~np.isnan(values)]
-    attempts = Attempts(
-        count=count,
-        spread=total((values - mean[group]) ** 2),
-        passed=total(values) if np.isin(graded, (0.0, 1.0)).all() else None,
-    )
+    passed = total(values) if np.isin(graded, (0.0, 1.0)).all() else None
+    attempts = Attempts(count=count, spread=total((values - mean[group]) ** 2), passed=passed)
     kept = _one_each(question, np.isnan(parsed.outcome) & np.isnan(mean)[question])
     place = question[kept]
-    people = (
-        _People() if parsed.gold is None else _by_people(question, parsed.gold, values_given, in_use, mean)
-    )
+    gold = parsed.gold
+    people = _People() if gold is None else _by_people(question, gold, values_given, in_use, mean)
     unlike = [name for name in rows.metadata if len(differing(rows, name, question))]
     left = replace(rows, metadata={n: a for n, a in rows.metadata.items() if n not in unlike})
     without = {name: array for name, array in rows.columns.items() if name != ATTEMPT}
     least, most = int(count[count > 0].min(initial=np.inf)), int(count.max())
     if unlike:
         names = tuple(sorted(unlike))
-        warnings = (
-            *warnings,
-            warning("column_differs_between_attempts", about=names, n=len(names), columns=names),
-        )
+        differ = warning("column_differs_between_attempts", about=names, n=len(names), columns=names)
+        warnings = (*warnings, differ)
     if least < most:
         warnings = (*warnings, warning("unlike_attempts", least=least, most=most))
+    of_people = (people.gold, people.by_people, people.by_judge)
+    gold, by_people, by_judge = (None if said is None else said[place] for said in of_people)
     return Answers(
         some_rows(replace(left, columns=without), kept),
-        replace(
-            parsed,
-            outcome=mean[place],
-            gold=_of(people.gold, place),
-            by_people=_of(people.by_people, place),
-            by_judge=_of(people.by_judge, place),
-        ),
+        replace(parsed, outcome=mean[place], gold=gold, by_people=by_people, by_judge=by_judge),
         attempts.of(place),
         _single_answers(question, kept, in_use, {"": values_given, **parsed.costs}),
         Notes((_attempts_found(least, most), *people.found), warnings),
@@ -209,10 +191,6 @@ class _People:
             return ()
         value = Message("found.gold_of_attempts.value", n=self.partly)
         return (FoundRecord(what="gold", value=value, why=Message("found.gold_of_attempts.why")),)
-
-
-def _of(values: Floats | None, place: Indices) -> Floats | None:
-    return None if values is None else values[place]
 
 
 def _by_people(question: Indices, gold: Floats, outcome: Floats, used: Mask, mean: Floats) -> _People:
@@ -270,14 +248,10 @@ def _one_each(question: Indices, empty: Mask) -> Indices:
     return np.sort(order[first])
 
 
-def _attempts_found(least: int, most: int) -> FoundRecord:
-    value = (
-        Message("found.attempts.alike", most=most)
-        if least == most
-        else Message("found.attempts.unlike", least=least, most=most)
-    )
-    details = {"least": least, "most": most}
-    return FoundRecord(what="attempts", value=value, why=Message("found.attempts.why"), details=details)
+def _attempts_found(least: int, most: int, why: str = "found.attempts.why") -> FoundRecord:
+    value = Message("found.attempts.alike", most=most)
+    value = value if least == most else Message("found.attempts.unlike", least=least, most=most)
+    return FoundRecord(what="attempts", value=value, why=Message(why), details={"least": least, "most": most})
 
 
 # --- labels, probabilities, numbers: rows of their own ---------------------------------------------------------------
@@ -295,16 +269,9 @@ def _numbered(
     number[order] = np.arange(rows.n) % counts[0]
     names = pa.array([str(n + 1) for n in range(int(counts[0]))], pa.string())
     column = pa.DictionaryArray.from_arrays(pa.array(number.astype(np.int32)), names)
-    most = int(counts[0])
-    note = FoundRecord(
-        what="attempts",
-        value=Message("found.attempts.alike", most=most),
-        why=Message("found.attempts.rows"),
-        details={"least": most, "most": most},
-    )
-    return Answers(
-        replace(rows, columns={**rows.columns, ATTEMPT: column}), parsed, None, None, Notes((note,))
-    )
+    note = _attempts_found(int(counts[0]), int(counts[0]), "found.attempts.rows")
+    numbered_rows = replace(rows, columns={**rows.columns, ATTEMPT: column})
+    return Answers(numbered_rows, parsed, notes=Notes((note,)))
 
 
 def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:
@@ -328,16 +295,8 @@ def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:
         return
     row = int(np.flatnonzero(counts[question] < counts.max())[0])
     n = int(counts[question[row]])
-    raise fault(
-        rows,
-        row,
-        "id",
-        "unlike_attempts",
-        count=int((counts < counts.max()).sum()),
-        how_often=_times(n),
-        most_often=_times(int(counts.max())),
-        remedy=instead,
-    )
+    often = {"how_often": _times(n), "most_often": _times(int(counts.max())), "remedy": instead}
+    raise fault(rows, row, "id", "unlike_attempts", count=int((counts < counts.max()).sum()), **often)
 
 
 def _times(n: int) -> str:

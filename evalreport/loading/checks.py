@@ -155,27 +155,23 @@ def _labels(predictions: Predictions, model: ModelOutputs) -> list[WarningRecord
     truths = set(_codes_in(true))
     predictions_made = {code for code in _codes_in(predicted) if code < len(predictions.classes)}
     warnings = []
-    for code in sorted(truths - predictions_made):
-        label = predictions.classes[code]
-        warnings.append(
-            warning("class_never_predicted", about=(model.name, label), model=model.name, label=label)
-        )
+    for label in (predictions.classes[code] for code in sorted(truths - predictions_made)):
+        about = (model.name, label)
+        warnings.append(warning("class_never_predicted", about=about, model=model.name, label=label))
     new = [predictions.classes[code] for code in sorted(predictions_made - truths)]
     alike = alikes(new, [predictions.classes[code] for code in truths])
     for label in new:
         about = (model.name, label)
+        if label not in alike:
+            warnings.append(warning("label_never_true", "new", about=about, model=model.name, label=label))
+            continue
+        other, name = alike[label]
+        shown = {"label": shown_apart(label, name), "alike": shown_apart(other, name)}
+        how = Message(f"found.differ.{name}")
         warnings.append(
             warning(
-                "label_never_true",
-                "misspelt",
-                about=about,
-                model=model.name,
-                label=shown_apart(label, alike[label][1]),
-                alike=shown_apart(*alike[label]),
-                how=Message(f"found.differ.{alike[label][1]}"),
+                "label_never_true", "misspelt", about=about, level=None, model=model.name, how=how, **shown
             )
-            if label in alike
-            else warning("label_never_true", "new", about=about, model=model.name, label=label)
         )
     return warnings
 

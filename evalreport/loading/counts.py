@@ -79,10 +79,8 @@ def rows_of_counts(tables: Sequence[Table], truth: Table | None, options: Option
         raise InputError.of("counts_beside", file=table.name, name=beside.name)
     lines, counts = _lines(table)
     # Metadata and remarks stand once: they are the same for every model.
-    models = [
-        _of_model(table, lines, name, header, first=place == 0)
-        for place, (name, header) in enumerate(sorted(table.roles.answers.items()))
-    ]
+    answers = enumerate(sorted(table.roles.answers.items()))
+    models = [_of_model(table, lines, *answer, first=place == 0) for place, answer in answers]
     rows, n = gather(models), len(lines)
     places = np.tile(np.arange(n), len(models))
     return replace(rows, times=np.tile(counts, len(models)), coded=(positions(n), places))
@@ -159,12 +157,8 @@ def _of_model(table: Table, lines: Indices, model: str, header: str, *, first: b
     def locate(row: int, name: str | None) -> tuple[int | None, str]:
         return read.locate(int(lines[row]), name)
 
-    own = replace(
-        roles,
-        columns={"y_true": roles.columns["y_true"], "y_pred": header},
-        metadata=metadata,
-        unused=roles.unused if first else {},
-    )
+    names = {"y_true": roles.columns["y_true"], "y_pred": header}
+    own = replace(roles, columns=names, metadata=metadata, unused=roles.unused if first else {})
     columns = Columns(read.names, taken, len(lines), locate, texts=read.texts)
     return Table(table.name, model, own, columns, positional=True)
 
@@ -190,26 +184,19 @@ def with_scores(predictions: Predictions, counted: CountedElsewhere) -> Predicti
     """
     scores = counted.scores
     if counted.positive is not None and predictions.positive != counted.positive:
-        raise InputError.of(
-            "positive_of_aggregate",
-            file=", ".join(record.path for record in counted.inputs) or None,
-            recorded=counted.positive,
-            found=predictions.positive,
-        )
+        file, found = ", ".join(record.path for record in counted.inputs) or None, predictions.positive
+        raise InputError.of("positive_of_aggregate", file=file, recorded=counted.positive, found=found)
     if scores is None or predictions.counts is None:
         return predictions
     why = Message("found.counts.why_with_scores")
-    records = (
-        replace(record, why=why) if record.what == "counts" else record for record in predictions.found
-    )
+    records = (replace(r, why=why) if r.what == "counts" else r for r in predictions.found)
     value = Message("found.scores.value", n=len(scores.models))
     rarest = min(scores.class_sizes) if scores.models else 0
     few = [warning("few_for_sums", n=rarest, enough=ENOUGH_FOR_SUMS)] if rarest < ENOUGH_FOR_SUMS else []
-    return replace(
-        predictions,
-        counts=replace(predictions.counts, scores=scores),
-        notes=Notes(tuple(records), predictions.warnings),
-    ).noted(found=[FoundRecord(what="scores", value=value, why=Message("found.scores.why"))], warnings=few)
+    sums = FoundRecord(what="scores", value=value, why=Message("found.scores.why"))
+    counts = replace(predictions.counts, scores=scores)
+    notes = Notes((*records, sums), (*predictions.warnings, *few))
+    return replace(predictions, counts=counts, notes=notes)
 
 
 def distinct(predictions: Predictions) -> Predictions:
@@ -244,9 +231,5 @@ def require_examples(predictions: Predictions, why: str, otherwise: str) -> None
         With the remedy: the predictions themselves, or ``otherwise``.
     """
     if predictions.multiplicity is not None:
-        raise InputError.of(
-            "counts_without_ids",
-            file=", ".join(record.path for record in predictions.inputs),
-            why=why,
-            otherwise=otherwise,
-        )
+        file = ", ".join(record.path for record in predictions.inputs)
+        raise InputError.of("counts_without_ids", file=file, why=why, otherwise=otherwise)

@@ -79,10 +79,7 @@ def covariates(loaded: Loaded, models: Sequence[ModelOutputs], options: Options)
         _refuse_empty_weight(rows, alignment, options.weight, np.flatnonzero(empty))
     if options.weight in metadata and not (metadata[options.weight].values > 0).any():
         raise InputError.of("weights_all_zero", column=options.weight)
-    owners = tuple(
-        dataclasses.replace(model, columns=columns) if columns else model
-        for model, columns in zip(models, own, strict=True)
-    )
+    owners = tuple(dataclasses.replace(m, columns=columns) for m, columns in zip(models, own, strict=True))
     return Described(keys, metadata, owners, tuple(warnings))
 
 
@@ -110,10 +107,8 @@ def _refuse_empty_weight(rows: Rows, alignment: Alignment, column: str, cells: I
     """
     for index in alignment.rows:
         empty = index[cells][index[cells] >= 0]
-        if not len(empty):
-            continue
-        row = int(empty.min())
-        if column in {name.strip() for name in origin_of(rows, row)[0].read.names}:
+        row = int(empty.min(initial=rows.n - 1))
+        if len(empty) and column in {name.strip() for name in origin_of(rows, row)[0].read.names}:
             counted = rows.times is not None
             whose = "a line" if counted or rows.ids is None else f"the id {rows.quoted_id(row)}"
             raise fault(rows, row, column, "no_weight", count=len(empty), whose=whose)
@@ -217,8 +212,7 @@ def _check_named(options: Options, columns: dict[str, Column], differing: set[st
         if name not in columns:
             raise UsageError(f"{option}: {unknown_name('column', name, list(columns))}")
         if option == "--weight" and name in KEY_COLUMNS:
-            raise UsageError(
-                f"--weight {name}: this column says which fit a row belongs to, not how much it counts"
-            )
+            why = "this column says which fit a row belongs to, not how much it counts"
+            raise UsageError(f"--weight {name}: {why}")
         if option != "--weight" and name == options.weight:
             raise UsageError(f"{option} {name}: the column is the weight; it cannot be both")

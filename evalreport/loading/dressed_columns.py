@@ -178,15 +178,9 @@ def _mixed(read: Columns, header: str, array: pa.DictionaryArray, dress: Dress, 
     row = int(np.argmax(others[dictionary_codes(array)]))
     line, _ = read.locate(row, None)
     cell = texts[dictionary_codes(array)[row]]
-    ambiguous = not dress.numbers
-    return InputError.of(
-        "ambiguous_numbers" if ambiguous else "mixed_numbers",
-        file=file,
-        line=line,
-        column=header.strip(),
-        cell=cell,
-        example=next(iter(dress.numbers), dress.example),
-    )
+    code = "mixed_numbers" if dress.numbers else "ambiguous_numbers"
+    example = next(iter(dress.numbers), dress.example)
+    return InputError.of(code, file=file, line=line, column=header.strip(), cell=cell, example=example)
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------

@@ -107,13 +107,8 @@ def _intervals(
     if not bounds and not quantiles:
         return None
     if bounds and quantiles:
-        raise InputError.of(
-            "limits_and_quantiles",
-            file=file,
-            line=1,
-            column=next(iter(bounds.values())),
-            quantile=next(iter(quantiles.values())),
-        )
+        first, other = (next(iter(some.values())) for some in (bounds, quantiles))
+        raise InputError.of("limits_and_quantiles", file=file, line=1, column=first, quantile=other)
     for name, header in bounds.items():
         side, _, level_text = name.partition("@")
         other = f"{'high' if side == 'low' else 'low'}@{level_text}"

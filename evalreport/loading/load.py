@@ -15,7 +15,6 @@ from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.alignment import align
 from evalreport.loading.attempts import Answers, settle_attempts, with_attempts
 from evalreport.loading.checks import checked, with_training_rows
-from evalreport.loading.costs import parse_costs
 from evalreport.loading.counts import (
     CountedElsewhere,
     counts_found,
@@ -31,7 +30,7 @@ from evalreport.loading.loaded import Loaded
 from evalreport.loading.missing import settle_missing
 from evalreport.loading.numbers import by_unit, refuse_unlike_truths
 from evalreport.loading.outputs import model_outputs
-from evalreport.loading.parsing import Parsed, on_scale_of_people, parse_outputs
+from evalreport.loading.parsing import Parsed, on_scale_of_people, parse_costs, parse_outputs
 from evalreport.loading.probabilities import name_probabilities
 from evalreport.loading.rows import Rows, fault, gather, headers_of, with_coded_ids
 from evalreport.loading.suites import divide_by_task
@@ -237,10 +236,13 @@ def _read(
     if options.truth is None or truth is not None:
         return _Read(tables=tables, truth=table, notes=Notes(of_search))
     file = find_files(options.truth, None, copies).files[0]
-    decoded = in_utf_8(file, options.encoding, copies)
-    table = _true_values(source_of(decoded, memory_limit=memory_limit), options)
+    table = _true_values(_source(file, options, memory_limit, copies), options)
     inputs = (_record(file, table.read, None),)
     return _Read(tables=tables, truth=table, inputs=inputs, notes=Notes(of_search))
+
+
+def _source(file: File, options: Options, memory_limit: int | None, copies: Copies) -> Source:
+    return source_of(in_utf_8(file, options.encoding, copies), memory_limit=memory_limit)
 
 
 def _read_files(files: Found, options: Options, memory_limit: int | None, copies: Copies) -> _Read:
@@ -251,7 +253,7 @@ def _read_files(files: Found, options: Options, memory_limit: int | None, copies
     parts_without_rows: list[tuple[File, NoRowError]] = []
     for file in files.files:
         with together(errors):
-            source = source_of(in_utf_8(file, options.encoding, copies), memory_limit=memory_limit)
+            source = _source(file, options, memory_limit, copies)
             try:
                 own = [_sharing_ids(t, seen) for t in tables_of(source, options)]
             except NoRowError as error:
@@ -268,8 +270,7 @@ def _read_files(files: Found, options: Options, memory_limit: int | None, copies
     naming = frozenset(named_by(r.path, r.model) if r.model is not None else "column" for r in inputs)
     if files.truth is not None:
         with together(errors):
-            decoded = in_utf_8(files.truth, options.encoding, copies)
-            truth = _true_values(source_of(decoded, memory_limit=memory_limit), options)
+            truth = _true_values(_source(files.truth, options, memory_limit, copies), options)
             inputs.append(_record(files.truth, truth.read, None))
     refuse_all(errors)
     ordered = tuple(sorted(inputs, key=lambda record: record.path))
@@ -291,7 +292,7 @@ def _sharing_ids(table: Table, seen: Seen) -> Table:
     if header is None:
         return table
     ids = seen_before(in_chunks(table.read.arrays[header]), seen)
-    return replace(table, read=replace(table.read, arrays={**table.read.arrays, header: ids}))
+    return table.with_arrays({header: ids})
 
 
 def _true_values(source: Source, options: Options) -> Table:
@@ -310,7 +311,7 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
     """
     rows, of_rows = _gathered(read, options, memory_limit, known)
     task = without_true_values(rows, known) or find_task(rows, options)
-    unused = Notes((), tuple(_unused(rows, task.task)))
+    unused = tuple(_unused(rows, task.task))
     matched = _matched(rows, task, options, memory_limit)
     options = directed(options, matched.notes.found)
     loaded = settle_missing(with_true_values(matched), options)
@@ -319,9 +320,10 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
     rows = loaded.rows
     described = covariates(loaded, models, options)
     design = find_design(loaded, apart=options.join == "independent")
-    alignment = loaded.alignment
-    found = Notes((_design_found(design, loaded),))
-    notes = Notes(task.notes.found) + found + of_rows + unused + Notes((), task.notes.warnings)
+    alignment, in_order = loaded.alignment, bool(options.class_order)
+    labels = Labels(classes=task.classes, positive=task.positive, outside=loaded.outside, in_order=in_order)
+    found = Notes((*task.notes.found, _design_found(design, loaded)))
+    notes = found + of_rows + Notes((), (*unused, *task.notes.warnings))
     return Predictions(
         task=task.task,
         design=design.design,
@@ -329,12 +331,7 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
         example=alignment.example,
         y_true=loaded.y_true,
         models=with_attempts(described.models, loaded),
-        labels=Labels(
-            classes=task.classes,
-            positive=task.positive,
-            outside=loaded.outside,
-            in_order=bool(options.class_order),
-        ),
+        labels=labels,
         keys=with_seeds_as_repeats(described.keys) if design.seeds_are_repeats else described.keys,
         metadata=described.metadata,
         counts=None if rows.times is None else Counts(rows.times[alignment.rows[0]]),
@@ -359,12 +356,9 @@ def _widened(predictions: Predictions) -> Predictions:
             return values
         return values.astype(np.int32, copy=False)
 
-    return replace(
-        predictions,
-        example=predictions.example.astype(np.int64, copy=False),
-        y_true=wide(predictions.y_true),
-        models=tuple(replace(model, y_pred=wide(model.y_pred)) for model in predictions.models),
-    )
+    example = predictions.example.astype(np.int64, copy=False)
+    models = tuple(replace(model, y_pred=wide(model.y_pred)) for model in predictions.models)
+    return replace(predictions, example=example, y_true=wide(predictions.y_true), models=models)
 
 
 def _without_outputs(loaded: Loaded) -> Loaded:
@@ -383,9 +377,7 @@ def _gathered(
     )
     read.tables.clear()
     read = replace(read, tables=tables, truth=truth, notes=read.notes + of_values)
-    of_tables = _once(
-        table.notes for table in (*read.tables, *([read.truth] if read.truth is not None else []))
-    )
+    of_tables = _once(table.notes for table in (*read.tables, read.truth) if table is not None)
     rows = rows_of_counts(read.tables, read.truth, options)
     if rows is not None:
         notes = read.notes + of_tables + counts_found(rows)
@@ -444,15 +436,9 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
         with together(errors):
             refuse_unlike_truths(rows, answers.parsed.numbers, alignment, task.classes)
     refuse_all(errors)
-    return Loaded(
-        rows=rows,
-        task=task,
-        parsed=answers.parsed,
-        attempts=answers.attempts,
-        answers=answers.single,
-        alignment=alignment,
-        notes=Notes(directions) + answers.notes + alignment.notes,
-    )
+    notes, parsed = Notes(directions) + answers.notes + alignment.notes, answers.parsed
+    loaded = Loaded(rows=rows, task=task, parsed=parsed, attempts=answers.attempts, alignment=alignment)
+    return replace(loaded, answers=answers.single, notes=notes)
 
 
 def _direction_found(
@@ -501,10 +487,8 @@ def _sources_found(rows: Rows, naming: frozenset[str]) -> tuple[FoundRecord, ...
     if rows.tables[0].name.startswith("<"):
         why = Message("found.models.in_memory", n=n)
     elif naming != {"file"}:
-        how = (Message(f"found.models.by_{name}") for name in sorted(naming))
-        why = Message(
-            "found.models.read", n=n, files=Message("found.models.of_files", n=files), how=parts(*how)
-        )
+        how = parts(*(Message(f"found.models.by_{name}") for name in sorted(naming)))
+        why = Message("found.models.read", n=n, files=Message("found.models.of_files", n=files), how=how)
     elif files == n:
         why = Message("found.models.one_a_file", n=n)
     else:
@@ -517,14 +501,11 @@ def _sources_found(rows: Rows, naming: frozenset[str]) -> tuple[FoundRecord, ...
 
 def _unused(rows: Rows, task: Task) -> list[WarningRecord]:
     """Say which columns play no part, by their headers or by the task."""
-    idle = {
-        "outcome": ("y_true", "y_pred", "score"),
-        "scores": ("y_true", "y_pred", "score"),
-        "multiclass": ("score",),
-    }
+    judged = ("y_true", "y_pred", "score")
+    idle = judged if task in ("outcome", "scores") else ("score",) if task == "multiclass" else ()
     return [
         warning("unused_column", "of_task", about=(name,), column=name, task=task)
-        for name in idle.get(task, ())
+        for name in idle
         if name in rows.columns
     ] + [
         warning("unused_column", "of_file", about=(header,), column=header, file=table.shown_name, why=why)

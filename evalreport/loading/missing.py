@@ -52,10 +52,7 @@ def settle_missing(loaded: Loaded, options: Options) -> Loaded:
         gaps += _gaps_of_costs(loaded)
     absent = np.zeros(0, dtype=np.bool_) if loaded.y_true is None else _empty(loaded.y_true)
     if options.missing == "refuse" or not (gaps or absent.any()):
-        errors: list[InputError] = []
-        for gap in gaps:
-            with together(errors):
-                raise _refused(loaded, gap)
+        errors = [_refused(loaded, gap) for gap in gaps]
         with together(errors):
             _refuse_absent(loaded, absent)
         refuse_all(errors)
@@ -72,19 +69,12 @@ def _empty(values: Values) -> Mask:
 
 def _gaps(loaded: Loaded) -> Iterator[_Gap]:
     alignment, parsed = loaded.alignment, loaded.parsed
-    columns: dict[str, Values | None] = {
-        "y_pred": parsed.y_pred,
-        "score": parsed.score,
-        "outcome": parsed.outcome,
-    }
+    columns = {name: getattr(parsed, name) for name in ("y_pred", "score", "outcome")}
     columns |= {f"p_{label}": values for label, values in parsed.proba.items()}
     # Of a prediction set one class says whether it is there.
     columns |= {n: v for n, v in parsed.numbers.items() if not n.startswith("in@") or n == member_of(0)}
     for column, values in columns.items():
-        if values is None:
-            continue
-        empty = _empty(values)
-        if not empty.any():
+        if values is None or not (empty := _empty(values)).any():
             continue
         for model, index in enumerate(alignment.rows):
             own = looked_up(empty, index) & (index >= 0)
@@ -106,37 +96,21 @@ def _gaps_of_costs(loaded: Loaded) -> Iterator[_Gap]:
 
 
 def _refused(loaded: Loaded, gap: _Gap) -> InputError:
-    rows, alignment, task = loaded.rows, loaded.alignment, loaded.task
-    hits = np.sort(alignment.rows[gap.model][gap.cells])
+    rows = loaded.rows
+    hits = np.sort(loaded.alignment.rows[gap.model][gap.cells])
     # Only outcomes and labels can be counted as wrong, so only there it is recommended.
-    may_be_wrong = gap.column == "outcome" or (gap.column == "y_pred" and task.task != "regression")
+    may_be_wrong = gap.column == "outcome" or (gap.column == "y_pred" and loaded.task.task != "regression")
     column = "value" if gap.column == "outcome" and "outcome" not in rows.columns else gap.column
-    row, count, model = int(hits[0]), len(hits), rows.models[gap.model]
-    word = cell_of(rows, row, column).strip()
+    word = cell_of(rows, int(hits[0]), column).strip()
     if column == "value":
-        return fault(
-            rows, row, column, "missing_word_of_score" if word else "empty_score", count=count, model=model
-        )
-    if not word:
-        return fault(
-            rows,
-            row,
-            column,
-            "empty_cell_may_be_wrong" if may_be_wrong else "empty_cell",
-            count=count,
-            model=model,
-        )
-    if may_be_wrong and column == "y_pred":
-        word = shlex.quote(word)
-        return fault(rows, row, column, "missing_word_may_be_label", count=count, model=model, word=word)
-    return fault(
-        rows,
-        row,
-        column,
-        "missing_word_may_be_wrong" if may_be_wrong else "missing_word",
-        count=count,
-        model=model,
-    )
+        code = "missing_word_of_score" if word else "empty_score"
+    elif not word:
+        code = "empty_cell_may_be_wrong" if may_be_wrong else "empty_cell"
+    elif may_be_wrong and column == "y_pred":
+        code = "missing_word_may_be_label"
+    else:
+        code = "missing_word_may_be_wrong" if may_be_wrong else "missing_word"
+    return fault(rows, int(hits[0]), column, code, count=len(hits), word=shlex.quote(word))
 
 
 def _refuse_absent(loaded: Loaded, absent: Mask) -> None:
@@ -165,23 +139,13 @@ def _left_out(loaded: Loaded, gaps: list[_Gap], absent: Mask) -> Loaded:
     if not kept.any():
         raise UsageError("--missing drop: every example lacks a prediction of some model; none would be left")
     ids, example = used_ids(alignment.ids, alignment.example[kept])
-    note = (
-        warning(
-            "scores_left_out",
-            about=_models(rows, gaps),
-            n=int((~kept).sum()),
-            total=len(kept),
-            why=tuple(f"{rows.models[gap.model]}: {int(gap.cells.sum())}" for gap in gaps),
-        )
-        if scores
-        else warning(
-            "missing_left_out",
-            about=_models(rows, gaps),
-            n=len(np.unique(of_cell[~kept])) if rows.times is None else _number(rows, alignment, ~kept),
-            total=len(np.unique(of_cell)) if rows.times is None else _number(rows, alignment, kept | ~kept),
-            why=_counts(rows, alignment, gaps, absent),
-        )
-    )
+    code, why = "missing_left_out", _counts(rows, alignment, gaps, absent)
+    n, total = _number(rows, alignment, ~kept), _number(rows, alignment, kept | ~kept)
+    if scores:
+        code, why = "scores_left_out", tuple(f"{rows.models[g.model]}: {int(g.cells.sum())}" for g in gaps)
+    elif rows.times is None:
+        n, total = len(np.unique(of_cell[~kept])), len(np.unique(of_cell))
+    note = warning(code, about=_models(rows, gaps), n=n, total=total, why=why)
     left = replace(alignment, ids=ids, example=example, rows=alignment.rows[:, kept])
     y_true = None if loaded.y_true is None else loaded.y_true[kept]
     flow = _flow(rows, alignment, gaps, absent, ~kept)
@@ -229,12 +193,8 @@ def _counted_as_wrong(loaded: Loaded, gaps: list[_Gap], options: Options) -> Loa
         return values
 
     counts = {rows.models[gap.model]: _number(rows, alignment, gap.cells) for gap in gaps}
-    note = warning(
-        "missing_is_wrong",
-        about=_models(rows, gaps),
-        n=sum(counts.values()),
-        why=tuple(f"{model}: {count}" for model, count in counts.items()),
-    )
+    why = tuple(f"{model}: {count}" for model, count in counts.items())
+    note = warning("missing_is_wrong", about=_models(rows, gaps), n=sum(counts.values()), why=why)
     noted = replace(loaded, notes=loaded.notes + Notes((), (note,)))
     if task.task == "outcome":
         assert parsed.outcome is not None
@@ -243,9 +203,9 @@ def _counted_as_wrong(loaded: Loaded, gaps: list[_Gap], options: Options) -> Loa
     others = sorted({gap.column for gap in gaps} - {"y_pred"})
     others += [] if others else _graded(alignment, parsed, {gap.model for gap in gaps})
     if not task.classes or others:
-        why = f"a model with gaps gives the column {others[0]!r}" if others else f"the task is {task.task}"
+        reason = f"a model with gaps gives the column {others[0]!r}" if others else f"the task is {task.task}"
         raise UsageError(
-            f"--missing wrong: {why}, where no number would be just wrong; pass --missing drop, or give labels alone"
+            f"--missing wrong: {reason}, where no number would be just wrong; pass --missing drop, or give labels alone"
         )
     assert parsed.y_pred is not None
     labelled = replace(parsed, y_pred=filled(parsed.y_pred, len(task.classes), "y_pred"))

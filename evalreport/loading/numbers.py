@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -25,7 +26,7 @@ from evalreport.predictions.cells import (
 from evalreport.predictions.numbers import NEARLY, member_of, of_label, places
 from evalreport.predictions.table import Notes
 from evalreport.schema.warnings import warning
-from evalreport.texts import Message
+from evalreport.texts import Message, Value
 
 
 def parse_numbers(rows: Rows, task: Task, options: Options) -> tuple[dict[str, Floats], Notes]:
@@ -61,20 +62,11 @@ def _in_order(rows: Rows, numbers: dict[str, Floats], options: Options) -> tuple
     if not options.sort_quantiles:
         row = int(np.argmax(crossing))
         first = int(np.argmax(np.diff(table[row]) < 0))
-        headers = {name: header_of(rows, row, name) for name in names}
-        raise fault(
-            rows,
-            row,
-            names[first],
-            "crossing_quantiles",
-            count=n,
-            lower=headers[names[first]],
-            upper=headers[names[first + 1]],
-            low=f"{table[row, first]:.6g}",
-            high=f"{table[row, first + 1]:.6g}",
-        )
-    ordered = np.sort(table[crossing], axis=1)
-    table[crossing] = ordered
+        lower, upper = (header_of(rows, row, name) for name in names[first : first + 2])
+        low, high = (f"{value:.6g}" for value in table[row, first : first + 2])
+        said = {"lower": lower, "upper": upper, "low": low, "high": high}
+        raise fault(rows, row, names[first], "crossing_quantiles", count=n, **said)
+    table[crossing] = np.sort(table[crossing], axis=1)
     models = tuple(rows.models[m] for m in np.unique(rows.model[crossing]))
     note = warning("quantiles_sorted", about=models, n=n, rows=rows.n, models=models)
     return {name: table[:, k] for k, name in enumerate(names)}, Notes((), (note,))
@@ -126,15 +118,8 @@ def _refuse_twice(rows: Rows, unit: Indices, code: Codes) -> None:
     again, before = repeated(unit * (int(code.max()) + 1) + code)
     if len(again):
         row = int(again[0])
-        raise fault(
-            rows,
-            row,
-            LABEL,
-            "label_twice",
-            count=len(again),
-            label=rows.columns[LABEL][row].as_py(),
-            before=location_of(rows, int(before[row])),
-        )
+        label, there = rows.columns[LABEL][row].as_py(), location_of(rows, int(before[row]))
+        raise fault(rows, row, LABEL, "label_twice", count=len(again), label=label, before=there)
 
 
 # --- prediction sets --------------------------------------------------------------------------------------------------
@@ -192,31 +177,26 @@ def refuse_unlike_truths(
     InputError
         The first such unit: both rows, and the label.
     """
-    for label in range(len(labels)) if labels else (None,):
-        for first, second in _OF_THE_TRUTH:
-            names = [n if label is None else of_label(n, label) for n in (first, second)]
-            if not set(names) <= set(numbers):
-                continue
-            totals = numbers[names[0]] + numbers[names[1]]
-            before = np.full(alignment.rows.shape[1], -1, dtype=np.int64)
-            for index in alignment.rows:
-                both = (before >= 0) & (index >= 0)
-                here, there = totals[index[both]], totals[before[both]]
-                unlike = np.abs(here - there) > NEARLY * np.maximum(np.abs(here), np.abs(there))
-                if unlike.any():
-                    k = int(np.argmax(unlike))
-                    row, other = int(index[both][k]), int(before[both][k])
-                    raise fault(
-                        rows,
-                        row,
-                        names[1],
-                        "unlike_sums_of_truth",
-                        count=int(unlike.sum()),
-                        label="" if label is None else Message("found.of_label", label=labels[label]),
-                        sum=f"{first} + {second}",
-                        here=f"{here[k]:.12g}",
-                        other=rows.models[rows.model[other]],
-                        there=f"{there[k]:.12g}",
-                        before=location_of(rows, other),
-                    )
-                before = np.where(index >= 0, index, before)
+    for label, (first, second) in itertools.product(range(len(labels)) if labels else (None,), _OF_THE_TRUTH):
+        names = [n if label is None else of_label(n, label) for n in (first, second)]
+        if not set(names) <= set(numbers):
+            continue
+        totals = numbers[names[0]] + numbers[names[1]]
+        before = np.full(alignment.rows.shape[1], -1, dtype=np.int64)
+        for index in alignment.rows:
+            both = (before >= 0) & (index >= 0)
+            here, there = totals[index[both]], totals[before[both]]
+            unlike = np.abs(here - there) > NEARLY * np.maximum(np.abs(here), np.abs(there))
+            if unlike.any():
+                k = int(np.argmax(unlike))
+                row, other = int(index[both][k]), int(before[both][k])
+                values: dict[str, Value] = {
+                    "label": "" if label is None else Message("found.of_label", label=labels[label]),
+                    "sum": f"{first} + {second}",
+                    "here": f"{here[k]:.12g}",
+                    "there": f"{there[k]:.12g}",
+                    "other": rows.models[rows.model[other]],
+                    "before": location_of(rows, other),
+                }
+                raise fault(rows, row, names[1], "unlike_sums_of_truth", count=int(unlike.sum()), **values)
+            before = np.where(index >= 0, index, before)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NoReturn
 
 import numpy as np
@@ -60,16 +61,12 @@ def _together(found: Sequence[FoundRecord], n_models: int) -> list[FoundRecord]:
     models: dict[tuple[str, Message], list[str]] = {}
     for record in found:
         models.setdefault((record.what, record.why), []).append(str(record.value))
-    return [
-        FoundRecord(
-            what=what,
-            value=Message("found.all_models", n=n_models)
-            if n_models == len(names) > 3
-            else plain(", ".join(names)),
-            why=why,
-        )
+    every = Message("found.all_models", n=n_models)
+    said = (
+        (what, every if n_models == len(names) > 3 else plain(", ".join(names)), why)
         for (what, why), names in models.items()
-    ]
+    )
+    return [FoundRecord(what=what, value=value, why=why) for what, value, why in said]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +92,18 @@ class _Chosen:
 
 
 def _numeric(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
-    column = (
-        "y_pred" if parsed.outcome is None else "outcome" if "outcome" in chosen.rows.columns else "value"
-    )
-    values = _taken(chosen, parsed.y_pred if parsed.outcome is None else parsed.outcome)
-    if values is None:
-        _refuse_silent(chosen, column)
     if parsed.outcome is None:
+        values = _taken(chosen, parsed.y_pred)
+        if values is None:
+            _refuse_silent(chosen, "y_pred")
         return ModelOutputs(chosen.model, y_pred=values, present=chosen.present)
-    gold = _taken(chosen, parsed.gold)
-    return ModelOutputs(
-        chosen.model,
-        outcome=values,
-        gold=gold,
-        by_people=_taken(chosen, parsed.by_people),
-        by_judge=_taken(chosen, parsed.by_judge),
-        present=chosen.present,
-    )
+    values = _taken(chosen, parsed.outcome)
+    if values is None:
+        _refuse_silent(chosen, "outcome" if "outcome" in chosen.rows.columns else "value")
+    people = (parsed.gold, parsed.by_people, parsed.by_judge)
+    gold, by_people, by_judge = (_taken(chosen, said) for said in people)
+    of_people = ModelOutputs(chosen.model, gold=gold, by_people=by_people, by_judge=by_judge)
+    return replace(of_people, outcome=values, present=chosen.present)
 
 
 def _numbered(chosen: _Chosen, parsed: Parsed) -> ModelOutputs:
@@ -138,14 +130,11 @@ def _classifying(
         _check_sums(chosen, list(given.values()))
     if y_pred is not None and truth is not None and task.positive is not None:
         if score is not None:
-            score, of_score = _score_beside_labels(chosen, y_pred, score, truth, task, "score")
-            warnings += of_score
-        lone = chosen.lone_probability
-        if lone is not None and task.positive in given:
-            given[task.positive], of_score = _score_beside_labels(
-                chosen, y_pred, given[task.positive], truth, task, lone
-            )
-            warnings += of_score
+            score, warnings = _score_beside_labels(chosen, y_pred, score, truth, task, "score")
+        lone, label = chosen.lone_probability, task.positive
+        if lone is not None and label in given:
+            given[label], doubts = _score_beside_labels(chosen, y_pred, given[label], truth, task, lone)
+            warnings += doubts
     proba = _beside(given, task)
     notes: list[FoundRecord] = []
     positive = None if task.positive is None else task.classes.index(task.positive)
@@ -194,21 +183,15 @@ def _derived_labels(
     present = chosen.present
     if positive is None:
         if proba is None:
-            return None, FoundRecord(
-                what="labels", value=plain(chosen.model), why=Message("found.labels.none")
-            )
+            return None, _noted(chosen, "labels", Message("found.labels.none"))
         largest = proba.max(axis=1)
         ties = int(((proba == largest[:, None]).sum(axis=1) > 1).sum())
         why = Message("found.labels.largest_with_ties", n=ties) if ties else Message("found.labels.largest")
         filled = np.where(np.isnan(proba), -1.0, proba)
-        return _masked(filled.argmax(axis=1).astype(np.int32), present), FoundRecord(
-            what="labels", value=plain(chosen.model), why=why
-        )
+        return _masked(filled.argmax(axis=1).astype(np.int32), present), _noted(chosen, "labels", why)
     threshold = options.threshold if options.threshold is not None or proba is None else 0.5
     if ranking is None or threshold is None:
-        return None, FoundRecord(
-            what="threshold", value=plain(chosen.model), why=Message("found.threshold.none")
-        )
+        return None, _noted(chosen, "threshold", Message("found.threshold.none"))
     if options.threshold is None:
         why = Message("found.threshold.default", threshold=threshold)
     elif proba is None:
@@ -216,7 +199,11 @@ def _derived_labels(
     else:
         why = Message("found.threshold.of_probability", threshold=threshold)
     labels = np.where(ranking >= threshold, np.int32(positive), np.int32(1 - positive))
-    return _masked(labels, present), FoundRecord(what="threshold", value=plain(chosen.model), why=why)
+    return _masked(labels, present), _noted(chosen, "threshold", why)
+
+
+def _noted(chosen: _Chosen, what: str, why: Message) -> FoundRecord:
+    return FoundRecord(what=what, value=plain(chosen.model), why=why)
 
 
 def _masked(labels: Codes, present: Mask | None) -> Codes:
@@ -238,16 +225,8 @@ def _disagreement(
         rule = Message("found.rule.threshold", threshold=threshold)
     if count == 0:
         return []
-    return [
-        warning(
-            "prediction_disagrees_with_probability",
-            about=(chosen.model,),
-            n=count,
-            rows=len(rows),
-            model=chosen.model,
-            rule=rule,
-        )
-    ]
+    code, model = "prediction_disagrees_with_probability", chosen.model
+    return [warning(code, about=(model,), n=count, rows=len(rows), model=model, rule=rule)]
 
 
 def _score_beside_labels(
@@ -273,30 +252,17 @@ def _score_beside_labels(
     right, wrong = score[known & (y_pred == truth)], score[known & (y_pred != truth)]
     if confident and (len(above) or (len(wrong) and _shares_above(right, wrong) > 0.5)):
         if len(wrong) and len(right) and _shares_above(right, wrong) <= 0.5:
-            row = int(chosen.index[known].min())
-            raise fault(
-                chosen.rows,
-                row,
-                "score" if header == "score" else None,
-                "unclear_confidence",
-                model=chosen.model,
-                score=header,
-                least=f"{LEAST_CONFIDENCE:g}",
-                positive=task.positive,
-            )
+            row, column = int(chosen.index[known].min()), "score" if header == "score" else None
+            least = f"{LEAST_CONFIDENCE:g}"
+            said = {"score": header, "least": least, "positive": task.positive}
+            raise fault(chosen.rows, row, column, "unclear_confidence", count=1, **said)
         note = warning("score_is_confidence", about=(chosen.model,), model=chosen.model, column=header)
         return np.where(positive | (y_pred < 0), score, complement(score)), [note]
     if header != "score" or not len(above):
         return score, []  # of a probability it is said by its threshold
     n = _misplaced(above, below)
-    note = warning(
-        "score_disagrees_with_prediction",
-        about=(chosen.model,),
-        model=chosen.model,
-        n=n,
-        rows=int(known.sum()),
-    )
-    return score, [note]
+    code, model = "score_disagrees_with_prediction", chosen.model
+    return score, [warning(code, about=(model,), model=model, n=n, rows=int(known.sum()))]
 
 
 def _shares_above(above: Floats, below: Floats) -> float:
@@ -321,10 +287,7 @@ def _beside(given: dict[str, Floats], task: FoundTask) -> Floats | None:
         return None
     proba = np.empty((len(next(iter(given.values()))), len(task.classes)))
     for place, label in enumerate(task.classes):
-        if label in given:
-            proba[:, place] = given[label]
-        else:
-            proba[:, place] = complement(next(iter(given.values())))
+        proba[:, place] = given[label] if label in given else complement(next(iter(given.values())))
     return proba
 
 
@@ -335,49 +298,27 @@ def _check_sums(chosen: _Chosen, proba: list[Floats]) -> None:
         return
     hits = np.flatnonzero(wrong)
     first = int(hits[chosen.index[hits].argmin()])
-    raise fault(
-        chosen.rows,
-        int(chosen.index[first]),
-        None,
-        "probabilities_do_not_add_up",
-        count=int(wrong.sum()),
-        n=len(proba),
-        total=f"{totals[first]:.6g}",
-        sum_tolerance=f"{SUM_TOLERANCE:g}",
-    )
+    said = {"n": len(proba), "total": f"{totals[first]:.6g}", "sum_tolerance": f"{SUM_TOLERANCE:g}"}
+    code = "probabilities_do_not_add_up"
+    raise fault(chosen.rows, int(chosen.index[first]), None, code, count=len(hits), **said)
 
 
 def _refuse_silent(chosen: _Chosen, column: str) -> NoReturn:
     first = int(chosen.index[chosen.index >= 0].min())
-    raise fault(chosen.rows, first, column, "no_prediction", model=chosen.model)
+    raise fault(chosen.rows, first, column, "no_prediction")
 
 
 def _incomplete(chosen: _Chosen, task: FoundTask, given: list[str]) -> WarningRecord:
     absent = [label for label in task.classes if label not in given]
-    return warning(
-        "probabilities_incomplete",
-        about=(chosen.model,),
-        model=chosen.model,
-        given=len(given),
-        classes=len(task.classes),
-        absent=absent[:5],
-    )
+    said = partial(warning, "probabilities_incomplete", about=(chosen.model,), model=chosen.model)
+    return said(given=len(given), classes=len(task.classes), absent=absent[:5])
 
 
 def _refuse_too_little(chosen: _Chosen, task: FoundTask, given: list[str]) -> NoReturn:
     """Say why neither labels nor a ranking can be had of a model, though some of its cells are filled."""
     classes = first_of(map(quoted, task.classes), 6)
-    has = (
-        f"probabilities of {', '.join(map(quoted, given[:6]))}"
-        if given
-        else "a score, which ranks one class only"
-    )
-    raise fault(
-        chosen.rows,
-        int(chosen.index[chosen.index >= 0].min()),
-        f"p_{given[0]}" if given else "score",
-        "too_little",
-        model=chosen.model,
-        has=has,
-        classes=classes,
-    )
+    column, has = "score", "a score, which ranks one class only"
+    if given:
+        column, has = f"p_{given[0]}", f"probabilities of {', '.join(map(quoted, given[:6]))}"
+    first = int(chosen.index[chosen.index >= 0].min())
+    raise fault(chosen.rows, first, column, "too_little", has=has, classes=classes)

@@ -1,4 +1,4 @@
-"""The models' columns as numbers: codes of labels, scores, probabilities, outcomes."""
+"""The models' columns as numbers: codes of labels, scores, probabilities, outcomes, costs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from evalreport.loading.probabilities import scale_of
 from evalreport.loading.rows import Rows, refuse_where
 from evalreport.loading.task import FoundTask, refuse_no_number
 from evalreport.options import Options
-from evalreport.predictions.arrays import Arrow, Floats, Values
-from evalreport.predictions.cells import dictionary_codes, dictionary_numbers, flags, floats, recode
+from evalreport.predictions.arrays import Arrow, Floats, Mask, Values
+from evalreport.predictions.cells import combined, dictionary_codes, dictionary_numbers, flags, floats, recode
 from evalreport.predictions.spelling import outcome_words
 from evalreport.predictions.table import Notes
+from evalreport.questions.costs.options import cost_name
 from evalreport.questions.judges.options import scales_of
 
 
@@ -81,11 +82,10 @@ def _probability(rows: Rows, label: str) -> Floats:
     outside = (values < 0) | (values > 1)
     if outside.any():
         scale = scale_of(values)
-        if scale == "percent":
-            refuse_where(outside, rows, f"p_{label}", "probability_in_percent")
-        if scale == "log":
-            refuse_where(outside, rows, f"p_{label}", "probability_in_log")
-        refuse_where(outside, rows, f"p_{label}", "probability_outside")
+        code = "probability_outside"
+        if scale is not None:
+            code = "probability_in_percent" if scale == "percent" else "probability_in_log"
+        refuse_where(outside, rows, f"p_{label}", code)
     return values
 
 
@@ -170,3 +170,41 @@ def _finite(rows: Rows, column: str, array: Arrow) -> Floats:
     if unusable.any():
         refuse_where(unusable & ~flags(array.is_null()), rows, column, "no_number")
     return values
+
+
+def parse_costs(rows: Rows, options: Options) -> dict[str, Floats]:
+    """Parse every column of costs, nan where a cell is empty.
+
+    Raises
+    ------
+    InputError
+        A cell is no number of at least 0; or, where missing values are refused, a model's cell is empty though others
+        of the column are not.
+    UsageError
+        A column that ``--cost`` names holds no number.
+    """
+    empty = [name for name in map(cost_name, options.costs) if name not in rows.costs]
+    if empty:
+        raise UsageError(f"--cost {empty[0]}: the column holds no number")
+    errors: list[InputError] = []
+    costs: dict[str, Floats] = {}
+    for name, array in rows.costs.items():
+        whole = combined(array)
+        values, given = dictionary_numbers(whole), dictionary_codes(whole) >= 0
+        with together(errors):
+            refuse_where(given & ~(np.isfinite(values) & (values >= 0)), rows, name, "no_cost")
+            if options.missing == "refuse":
+                refuse_where(_gaps(rows, np.isnan(values)), rows, name, "empty_cost")
+        costs[name] = values
+    refuse_all(errors)
+    return costs
+
+
+def _gaps(rows: Rows, empty: Mask) -> Mask:
+    """Return the empty cells of models that give the column in another test row."""
+    if "part" in rows.columns:
+        part = combined(rows.columns["part"])
+        other = [code for code, name in enumerate(part.dictionary.to_pylist()) if name != "test"]
+        empty = empty & ~np.isin(dictionary_codes(part), other)
+    given = np.bincount(rows.model, weights=~empty, minlength=len(rows.models)) > 0
+    return np.asarray(empty & given[rows.model], dtype=np.bool_)

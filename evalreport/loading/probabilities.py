@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -118,22 +119,13 @@ def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecor
     taken: dict[tuple[str, str], list[str]] = {}
     for before, after in zip(read, named, strict=True):
         if before.roles.one_probability is not None and after.roles.one_probability is None:
-            label, header = next(
-                pair
-                for pair in after.roles.probabilities.items()
-                if pair[0] not in before.roles.probabilities
-            )
+            new = after.roles.probabilities.keys() - before.roles.probabilities.keys()
+            label, header = next(pair for pair in after.roles.probabilities.items() if pair[0] in new)
             taken.setdefault((header.strip(), label), []).append(after.shown_name)
+    shown = ((*key, tuple(files[:5]), len(files)) for key, files in taken.items())
     return [
-        warning(
-            "guessed_probability",
-            about=(header,),
-            column=header,
-            label=label,
-            files=tuple(files[:5]),
-            n=len(files),
-        )
-        for (header, label), files in taken.items()
+        warning("guessed_probability", about=(header,), column=header, label=label, files=files, n=n)
+        for header, label, files, n in shown
     ]
 
 
@@ -196,23 +188,14 @@ def _refuse_confidence_in_other_labels(table: Table, labels: Labels) -> None:
     values = floats(array) if header == roles.columns.get("score") else dictionary_numbers(array)
     given = values[~np.isnan(values)]
     if len(given) and (given >= LEAST_CONFIDENCE).all() and (given <= 1).all():
-        score, least = header.strip(), f"{LEAST_CONFIDENCE:g}"
-        if not others:
+        file, score, least = table.name, header.strip(), f"{LEAST_CONFIDENCE:g}"
+        if others:
+            code, labels_called = "confidence_in_other_labels", [other.strip() for other in others]
             raise InputError.of(
-                "confidence_beside_label",
-                file=table.name,
-                column=truth,
-                label=truth.strip(),
-                score=score,
-                least=least,
+                code, file=file, column=header, score=score, least=least, labels=labels_called
             )
         raise InputError.of(
-            "confidence_in_other_labels",
-            file=table.name,
-            column=header,
-            score=score,
-            least=least,
-            labels=[other.strip() for other in others],
+            "confidence_beside_label", file=file, column=truth, label=truth.strip(), score=score, least=least
         )
 
 
@@ -224,20 +207,10 @@ def _of_array(table: Table, labels: Labels) -> tuple[Table, list[FoundRecord]]:
     names = labels.trained
     header = headers[0].partition("[")[0]
     if len(names) != len(headers):
-        shown = first_of(map(quoted, names), 6)
-        raise InputError.of(
-            "unlike_labels",
-            file=table.name,
-            column=header,
-            columns=len(headers),
-            labels=len(names),
-            shown=shown,
-        )
-    record = FoundRecord(
-        what="probabilities",
-        value=plain(header),
-        why=Message("found.sorted_labels", n=len(names), labels=names[:10]),
-    )
+        shown, counts = first_of(map(quoted, names), 6), {"columns": len(headers), "labels": len(names)}
+        raise InputError.of("unlike_labels", file=table.name, column=header, shown=shown, **counts)
+    why = Message("found.sorted_labels", n=len(names), labels=names[:10])
+    record = FoundRecord(what="probabilities", value=plain(header), why=why)
     probabilities = {**table.roles.probabilities, **dict(zip(names, headers, strict=True))}
     return replace(table, roles=replace(table.roles, probabilities=probabilities, unlabelled=())), [record]
 
@@ -275,20 +248,9 @@ def _of_one(table: Table, labels: Labels, options: Options) -> tuple[Table, list
             _refuse_other_scale(table, header, numbers_of[header])
         return table, [_not_taken(table, (header,), *why)] if why[0] else []
     _refuse_two_probabilities(table, fitting)
-    column = columns[header]
-    classes = two_classes(labels.every)
-    positive = positive_of(classes, options.positive)
-    numbers = as_numbers(column.dictionary).take(column.indices)
-    taken = replace(
-        roles,
-        probabilities={positive: header},
-        metadata=tuple(name for name in roles.metadata if name != header),
-        one_probability=None,
-        further_probabilities=(),
-        guessed_probability=header.strip(),
-    )
-    read = replace(table.read, arrays={**table.read.arrays, header: numbers})
-    return replace(table, roles=taken, read=read), []
+    positive = positive_of(two_classes(labels.every), options.positive)
+    lone = replace(roles, one_probability=None, further_probabilities=(), guessed_probability=header.strip())
+    return _taken_by_class(replace(table, roles=lone), {header: positive}), []
 
 
 def _refuse_two_probabilities(table: Table, headers: Sequence[str]) -> None:
@@ -318,15 +280,8 @@ def _refuse_other_scale(table: Table, header: str, values: np.ndarray) -> None:
     predicted = {"y_pred", "score"} & set(table.roles.columns)
     if scale is not None and (usual_case(header) != "p" or not predicted):
         low, high = (f"{end(values):.6g}" for end in (np.nanmin, np.nanmax))
-        raise InputError.of(
-            "lone_probability_scale",
-            file=table.name,
-            column=header.strip(),
-            header=header.strip(),
-            low=low,
-            high=high,
-            scale=scale,
-        )
+        refused = partial(InputError.of, "lone_probability_scale", file=table.name, column=header.strip())
+        raise refused(header=header.strip(), low=low, high=high, scale=scale)
 
 
 def _why_not(
@@ -361,26 +316,20 @@ def _look_alikes(table: Table, labels: Labels, options: Options) -> tuple[Table,
     known = {one_spelling([*labels.spelling, label])[label] for label in roles.probabilities}
     of_sas = sas_classes(roles.probabilities, labels.every) if known.isdisjoint(labels.every) else {}
     if of_sas and all(header.strip().startswith("P_") for header in roles.probabilities.values()):
-        roles = replace(
-            roles, probabilities={of_sas[label]: header for label, header in roles.probabilities.items()}
-        )
+        named = {of_sas[label]: header for label, header in roles.probabilities.items()}
+        roles = replace(roles, probabilities=named)
     elif roles.probabilities and known.isdisjoint(labels.every):
         meant = {header: _meant(label, spelled) for label, header in roles.probabilities.items()}
         if all(label is not None for label in meant.values()) and len(set(meant.values())) == len(meant):
             warnings.append(_not_taken(table, tuple(meant), "spelling", _renamed(list(meant.values()))))
             roles = replace(roles, probabilities={}, metadata=(*roles.metadata, *meant))
-            read = {h: keep(a, "metadata") if h in meant else a for h, a in table.read.arrays.items()}
-            table = replace(table, read=replace(table.read, arrays=read))
+            table = table.with_arrays({h: keep(table.read.arrays[h], "metadata") for h in meant})
     called = {h: spelled.get(h.strip().casefold()) or _without_decimals(h, spelled) for h in roles.metadata}
     alike = {header: label for header, label in called.items() if label is not None}
     if len(alike) > 1 and len(set(alike.values())) >= min(len(labels.true), len(labels.every)) > 1:
-        arrays = table.read.arrays
-        probable = all(_are_probabilities(combined(arrays[header])) for header in alike)
-        if (
-            probable
-            and not roles.probabilities
-            and roles.columns.get("y_pred", "").strip() in _BESIDE_CLASSES
-        ):
+        probable = all(_are_probabilities(combined(table.read.arrays[header])) for header in alike)
+        beside = not roles.probabilities and roles.columns.get("y_pred", "").strip() in _BESIDE_CLASSES
+        if probable and beside:
             return _taken_by_class(replace(table, roles=roles), alike), warnings
         if probable:
             warnings.append(_not_taken(table, tuple(alike), "named_by_class", _renamed(list(alike.values()))))
@@ -457,21 +406,9 @@ def _follows(array: pa.Array, ranking: np.ndarray, labels: Labels) -> bool:
 
 def _called_probabilities(table: Table, predicted: Sequence[str]) -> list[WarningRecord]:
     """Say which further columns are called like probabilities, and hold such numbers."""
-    import pyarrow as pa
-
-    roles = table.roles
-    lone = {roles.one_probability, *roles.further_probabilities, *predicted}
-    probable = []
-    for header in roles.metadata:
-        if header in lone or not _CALLED_PROBABLE.fullmatch(header.strip()):
-            continue
-        array = combined(table.read.arrays[header])
-        if (
-            pa.types.is_dictionary(array.type)
-            and all_numbers(array)
-            and _in_unit_interval(dictionary_numbers(array))
-        ):
-            probable.append(header)
+    lone = {table.roles.one_probability, *table.roles.further_probabilities, *predicted}
+    called = (h for h in table.roles.metadata if h not in lone and _CALLED_PROBABLE.fullmatch(h.strip()))
+    probable = [header for header in called if _are_probabilities(combined(table.read.arrays[header]))]
     return [_not_taken(table, tuple(probable), "called_so", "p_<label>")] if probable else []
 
 
@@ -480,15 +417,13 @@ _BESIDE_CLASSES = ("predict", "pred")
 
 
 def _taken_by_class(table: Table, classes: Mapping[str, str]) -> Table:
-    """Take columns that are called like classes for their probabilities."""
-    roles, arrays = table.roles, dict(table.read.arrays)
-    for header in classes:
-        column = combined(arrays[header])
-        arrays[header] = as_numbers(column.dictionary).take(column.indices)
+    """Take columns for the probabilities of classes."""
+    columns = {header: combined(table.read.arrays[header]) for header in classes}
+    numbers = {header: as_numbers(c.dictionary).take(c.indices) for header, c in columns.items()}
     probabilities = {label: header for header, label in classes.items()}
-    metadata = tuple(name for name in roles.metadata if name not in classes)
-    taken = replace(roles, probabilities=probabilities, metadata=metadata)
-    return replace(table, roles=taken, read=replace(table.read, arrays=arrays))
+    metadata = tuple(name for name in table.roles.metadata if name not in classes)
+    taken = replace(table.roles, probabilities=probabilities, metadata=metadata)
+    return replace(table.with_arrays(numbers), roles=taken)
 
 
 def _without_decimals(header: str, spelled: Mapping[str, str]) -> str | None:

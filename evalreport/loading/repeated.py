@@ -29,14 +29,9 @@ def numbered_units(
         Columns of numbers that tell units apart as well.
     """
     names = [name for name in IDENTITY_COLUMNS if name in rows.columns and name not in without]
-    return numbered(
-        (
-            rows.model,
-            ids,
-            *(dictionary_codes(rows.columns[name]) for name in names),
-            *(rows.columns[n].to_numpy(zero_copy_only=False) for n in numbers if n in rows.columns),
-        )
-    )
+    codes = (dictionary_codes(rows.columns[name]) for name in names)
+    others = (rows.columns[n].to_numpy(zero_copy_only=False) for n in numbers if n in rows.columns)
+    return numbered((rows.model, ids, *codes, *others))
 
 
 def repeated(key: Indices) -> tuple[Indices, Indices]:

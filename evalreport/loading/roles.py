@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections.abc import Mapping, Sequence, Set
@@ -158,26 +159,19 @@ def understand(names: Sequence[str], *, file: str, options: Options) -> Roles:
     kind = kind_of(stripped, columns, graded=any(map(is_probability, stripped)), file=file, options=options)
     numbers: Mapping[str, str] = {}
     correct = None
+    probabilities: dict[str, str] = {}
     if kind is not None:
         columns, numbers = dict(kind.columns), kind.numbers
         rivals = {name: others for name, others in rivals.items() if name in columns}
     else:
         correct = _disputed(stripped, columns, options)
-    taken = {
-        *columns.values(),
-        *numbers.values(),
-        *(header for others in rivals.values() for header in others),
-    }
-    taken |= set() if correct is None else {correct}
-    probabilities, doubled = (
-        _probability_columns(stripped, taken=taken, unused=unused) if kind is None else ({}, {})
-    )
-    rivals |= doubled
-    taken |= {header for others in doubled.values() for header in others}
+        taken = {*columns.values(), correct, *itertools.chain(*rivals.values())}
+        probabilities, doubled = _probability_columns(stripped, taken=taken, unused=unused)
+        rivals |= doubled
+    taken = {*columns.values(), *numbers.values(), correct, *itertools.chain(*rivals.values())}
     if len(probabilities) > MOST_CLASSES:
-        raise InputError.of(
-            "too_many_probabilities", file=file, line=1, n=len(probabilities), most_classes=MOST_CLASSES
-        )
+        n = len(probabilities)
+        raise InputError.of("too_many_probabilities", file=file, line=1, n=n, most_classes=MOST_CLASSES)
     pieces = {int(m[2]): h for name, h in stripped.items() if (m := _OF_AN_ARRAY.fullmatch(name))}
     unlabelled = tuple(header for _, header in sorted(pieces.items()))
     costs = _cost_columns(stripped, {*taken, *probabilities.values(), *unlabelled}, file, options)
@@ -257,15 +251,13 @@ def about_truth(options: Options) -> Options:
 
 
 def _cost_columns(
-    stripped: Mapping[str, str], taken: set[str], file: str, options: Options
+    stripped: Mapping[str, str], taken: set[str | None], file: str, options: Options
 ) -> dict[str, str]:
     """Find the columns of costs: those that ``--cost`` names, and the usual ones that no option uses otherwise."""
     costs: dict[str, str] = {}
     for name in (cost_name(text) for text in options.costs):
         if stripped.get(name) is None:
-            raise InputError.of(
-                "named_column_lacking", file=file, line=1, name=repr(name), standard="cost", columns=stripped
-            )
+            raise _lacking(name, "cost", stripped, file)
         if stripped[name] in taken:
             raise InputError.of("cost_is_taken", file=file, line=1, column=name, name=name)
         costs[name] = stripped[name]
@@ -315,18 +307,15 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     if command is not None:
         raise log_of(command, file)
     refuse_no_quantiles(names, file)
-    raise InputError.of(
-        "unusable",
-        file=file,
-        line=None if file.startswith("<") else 1,
-        names=", ".join(map(repr, list(names)[:MOST_NAMES])) + (" ..." if len(names) > MOST_NAMES else ""),
-        remedy=_remedy(roles, names, called, file),
-    )
+    line, remedy = None if file.startswith("<") else 1, _remedy(roles, names, called, file)
+    shown = ", ".join(map(repr, list(names)[:MOST_NAMES])) + (" ..." if len(names) > MOST_NAMES else "")
+    raise InputError.of("unusable", file=file, line=line, names=shown, remedy=remedy)
 
 
 def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> str:
     """Return what to do about a file without predictions, by what its names look like; the later wins."""
     nearest = _nearest(roles)
+    graders = [name.strip() for name in roles.metadata if not _names_rows(name)]
     remedy = say("unusable.usual") if nearest is None else say("unusable.nearest", name=nearest)
     if "y_true" in roles.columns and not roles.metadata:
         remedy = say("unusable.truth", file=shlex.quote(file), otherwise=remedy)
@@ -334,13 +323,10 @@ def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> 
         remedy = say("unusable.forecasts")
     elif len(roles.metadata) > 1 and nearest is None:
         remedy += say("unusable.or_wide")
-        called_so = [name.strip() for name in roles.metadata if not _names_rows(name)] or [
-            name.strip() for name in roles.metadata
-        ]
+        called_so = graders or [name.strip() for name in roles.metadata]
         numbered = called_so == [str(place) for place in range(len(called_so))]
         how = PREFIXED if numbered else ", ".join(f"p_{name}" for name in called_so[:3])
         remedy += say("unusable.or_probabilities", how=how)
-    graders = [name.strip() for name in roles.metadata if not _names_rows(name)]
     if 1 <= len(graders) <= MOST_GRADERS and not {"y_true", "y"} & {*roles.columns, *called}:
         ways = [f"--outcome {shlex.quote(name)}" for name in graders]
         either = " or ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)
@@ -415,36 +401,16 @@ def _standard_columns(
         requested = named.get(standard)
         if requested is not None:
             if requested not in stripped:
-                raise InputError.of(
-                    "named_column_lacking",
-                    file=file,
-                    line=1,
-                    name=repr(requested),
-                    standard=standard,
-                    columns=stripped,
-                )
+                raise _lacking(requested, standard, stripped, file)
             if requested in ALIASES and requested not in _JUDGED:
-                raise InputError.of(
-                    "named_column_taken",
-                    file=file,
-                    line=1,
-                    column=requested,
-                    standard=standard,
-                    name=repr(requested),
-                    value="judgements" if standard == "outcome" else "scores",
-                )
+                value = "judgements" if standard == "outcome" else "scores"
+                said = {"standard": standard, "name": repr(requested), "value": value}
+                raise InputError.of("named_column_taken", file=file, line=1, column=requested, **said)
             columns[standard] = stripped[requested]
             continue
         if standard == "id" and options.attempts_by is not None:
             if options.attempts_by not in headers_named(stripped):
-                raise InputError.of(
-                    "named_column_lacking",
-                    file=file,
-                    line=1,
-                    name=repr(options.attempts_by),
-                    standard="attempts-by",
-                    columns=stripped,
-                )
+                raise _lacking(options.attempts_by, "attempts-by", stripped, file)
             columns["id"] = headers_named(stripped)[options.attempts_by]
             continue
         accepted = _accepted(standard, stripped, columns)
@@ -461,6 +427,12 @@ def _standard_columns(
     if options.task == "regression" and "y_pred" not in columns and "score" in columns:
         columns["y_pred"] = columns.pop("score")
     return columns, unused, rivals
+
+
+def _lacking(name: str, standard: str, columns: Mapping[str, str], file: str) -> InputError:
+    return InputError.of(
+        "named_column_lacking", file=file, line=1, name=repr(name), standard=standard, columns=columns
+    )
 
 
 def headers_named(stripped: Mapping[str, str]) -> dict[str, str]:
@@ -487,23 +459,13 @@ def _accepted(standard: str, stripped: Mapping[str, str], columns: Mapping[str, 
     return accepted
 
 
-_JUDGED_TEXTS = frozenset(
-    (
-        "outcome",
-        *ALIASES["outcome"],
-        *QUESTION,
-        "user_input",
-        "reference",
-        "contexts",
-        "retrieved_contexts",
-        "messages",
-    )
-)
+_OF_TEXTS = ("user_input", "reference", "contexts", "retrieved_contexts", "messages")
+_JUDGED_TEXTS = frozenset(("outcome", *ALIASES["outcome"], *QUESTION, *_OF_TEXTS))
 """Names beside which ``response`` is what a language model wrote, and no label of mlr3."""
 
 
 def _probability_columns(
-    stripped: Mapping[str, str], *, taken: set[str], unused: dict[str, Message]
+    stripped: Mapping[str, str], *, taken: set[str | None], unused: dict[str, Message]
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """Return the columns of probabilities by their classes, ours first, and by p_<label> others that could be the same.
 
@@ -512,8 +474,10 @@ def _probability_columns(
     columns: dict[str, str] = {}
     rivals: dict[str, tuple[str, ...]] = {}
 
-    def also(label: str, header: str) -> None:
-        if columns[label].strip().lower().startswith("p_"):
+    def take(label: str, header: str) -> None:
+        if label not in columns:
+            columns[label] = header
+        elif columns[label].strip().lower().startswith("p_"):
             unused[header] = Message("unused.same_label", other=columns[label], label=label)
         else:
             rivals[f"p_{label}"] = (*rivals.get(f"p_{label}", ()), header)
@@ -521,25 +485,15 @@ def _probability_columns(
     for prefix in PROBABILITY_PREFIXES:
         for name, header in stripped.items():
             label = name.removeprefix(prefix)
-            if not name.startswith(prefix) or not label or header in taken:
-                continue
-            if label in columns:
-                also(label, header)
-            else:
-                columns[label] = header
+            if name.startswith(prefix) and label and header not in taken:
+                take(label, header)
     of_h2o = re.compile(r"p(\d+|True|False)") if "predict" in stripped else None
     of_target = classes_by_target(stripped.values())
     for name, header in stripped.items():
         by_position = None if of_h2o is None else of_h2o.fullmatch(name)
-        of_class = (
-            by_position[1] if by_position is not None else class_of(name) or of_target.get(header.strip())
-        )
-        if of_class is None or header in taken or header in columns.values():
-            continue
-        if of_class in columns:
-            also(of_class, header)
-        else:
-            columns[of_class] = header
+        of_class = by_position[1] if by_position else class_of(name) or of_target.get(header.strip())
+        if of_class is not None and header not in taken and header not in columns.values():
+            take(of_class, header)
     return columns, rivals
 
 
@@ -595,11 +549,8 @@ def _roles_of_forecasts(names: Sequence[str], known: Mapping[str, str], file: st
     """Find the models among forecasts: all columns but series, times, true values and the limits of intervals."""
     parts = {known[name] for name in (*FORECASTS, "cutoff") if name in known}
     limits = re.compile(r".*-(lo|hi)-[\d.]+")
-    models = {
-        name.strip(): name
-        for name in names
-        if name not in parts and name.strip() and not limits.fullmatch(name.strip())
-    }
+    further = (name for name in names if name not in parts and name.strip())
+    models = {name.strip(): name for name in further if not limits.fullmatch(name.strip())}
     if not models:
         raise InputError.of("no_wide_model", file=file, line=1, names=list(names)[:8])
     columns = {"id": IDS_OF_FORECASTS, "y_true": known["y"], "time": known["ds"]}

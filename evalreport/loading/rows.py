@@ -109,9 +109,9 @@ def gather(tables: Sequence[Table]) -> Rows:
     starts = np.concatenate([[0], np.cumsum([table.read.rows for table in tables])]).astype(np.int64)
     models, model = _models(tables)
     costs = _concatenated(tables, lambda roles: roles.costs, number=False)
-    without_numbers = [
-        name for name, array in costs.items() if not np.isfinite(dictionary_numbers(array)).any()
-    ]
+    without_numbers = [n for n, array in costs.items() if not np.isfinite(dictionary_numbers(array)).any()]
+    # Under its own name: with `--value cluster` a column `value` is metadata.
+    metadata = _concatenated(tables, lambda roles: {h.strip(): h for h in roles.metadata}, number=False)
     rows = Rows(
         tables=tuple(replace(table, read=replace(table.read, arrays={})) for table in tables),
         starts=starts,
@@ -120,11 +120,7 @@ def gather(tables: Sequence[Table]) -> Rows:
         ids=_ids(tables),
         columns=_with_part(_concatenated(tables, _data_columns)),
         probabilities=_concatenated(tables, lambda roles: roles.probabilities, number=True),
-        # Under its own name: with `--value cluster` a column `value` is metadata.
-        metadata=_concatenated(
-            tables, lambda roles: {header.strip(): header for header in roles.metadata}, number=False
-        )
-        | {name: costs.pop(name) for name in without_numbers},
+        metadata=metadata | {name: costs.pop(name) for name in without_numbers},
         costs=costs,
         numbers=_concatenated(tables, lambda roles: roles.numbers, number=False),
     )
@@ -310,11 +306,7 @@ def _header(roles: Roles, column: str | None) -> str | None:
     if column is None:
         return None
     if column.startswith("p_"):
-        alike = [
-            header
-            for label, header in roles.probabilities.items()
-            if column[2:] in (label, one_number(label))
-        ]
+        alike = [h for label, h in roles.probabilities.items() if column[2:] in (label, one_number(label))]
         return alike[0] if alike else column
     if column.startswith("in@"):
         return roles.columns.get("y_set", column)
@@ -383,12 +375,9 @@ def _ids(tables: Sequence[Table]) -> pa.ChunkedArray | None:
         elif (table.positional or len(tables) == 1) and len(_models_of(table)[0]) == 1:
             parts.append(positions(table.read.rows))
         else:
-            raise InputError.of(
-                "no_id" if table.roles.nameless is None else "nameless_is_no_id",
-                file=table.name,
-                line=None if table.positional else 1,
-                column="id",
-            )
+            code = "no_id" if table.roles.nameless is None else "nameless_is_no_id"
+            line = None if table.positional else 1
+            raise InputError.of(code, file=table.name, line=line, column="id")
     return pa.chunked_array([chunk for part in parts for chunk in in_chunks(part).chunks], pa.string())
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.engine.blocks import Places
-from evalreport.errors import InputError, InputErrors, UsageError
+from evalreport.errors import InputError, UsageError, refuse_all
 from evalreport.loading.ids import code_ids
 from evalreport.loading.rows import Rows, as_metadata, file_of, first_of, ids_by_table, refuse_where
 from evalreport.options import Options
@@ -90,13 +91,8 @@ def require_sizes(predictions: Predictions, cluster: str | None) -> None:
     alone = [tasks.categories[t] for t in np.flatnonzero(counts == 1)]
     if not alone:
         return
-    raise InputError.of(
-        "small_task" if len(alone) == 1 else "small_tasks",
-        column=TASK,
-        names=first_of(map(quoted, alone), 5),
-        word=word,
-        of="" if cluster is None else f" of {cluster}",
-    )
+    code, of = "small_task" if len(alone) == 1 else "small_tasks", "" if cluster is None else f" of {cluster}"
+    raise InputError.of(code, column=TASK, names=first_of(map(quoted, alone), 5), word=word, of=of)
 
 
 def unlike_classes(predictions: Predictions) -> list[WarningRecord]:
@@ -172,20 +168,13 @@ def _tasks_left_out(rows: Rows, tasks: tuple[str, ...], held: Mask, options: Opt
     dropped = tuple(tasks[t] for t in np.flatnonzero(~held.all(axis=0)))
     kept = len(tasks) - len(dropped)
     if options.join == "intersect" and kept:
-        of = tuple(
-            Message(
-                "found.suite.lacks",
-                model=rows.models[m],
-                names=tuple(tasks[t] for t in np.flatnonzero(~held[m])),
-            )
-            for m in sorted(lacking)
-        )
+        names_of = {m: tuple(np.array(tasks)[~held[m]].tolist()) for m in sorted(lacking)}
+        of = tuple(Message("found.suite.lacks", model=rows.models[m], names=n) for m, n in names_of.items())
+        value = Message("found.suite.names", names=dropped)
         why = Message("found.suite.left_out", n=kept, of=of)
-        return [
-            FoundRecord(what="tasks left out", value=Message("found.suite.names", names=dropped), why=why)
-        ]
-    errors = [_lacks_task(rows, int(model), tasks, held, kept) for model in lacking]
-    raise errors[0] if len(errors) == 1 else InputErrors(errors)
+        return [FoundRecord(what="tasks left out", value=value, why=why)]
+    refuse_all([_lacks_task(rows, int(model), tasks, held, kept) for model in lacking])
+    return []
 
 
 def _lacks_task(rows: Rows, model: int, tasks: tuple[str, ...], held: Mask, kept: int) -> InputError:
@@ -195,15 +184,8 @@ def _lacks_task(rows: Rows, model: int, tasks: tuple[str, ...], held: Mask, kept
     if kept:
         common = "one task" if kept == 1 else f"{kept} tasks"
         remedy += f", or pass --join intersect to compare on the {common} that all models have"
-    return InputError.of(
-        "task_lacking",
-        file=file_of(rows, model),
-        column=TASK,
-        model=rows.models[model],
-        word=word,
-        names=first_of(names, 5),
-        remedy=remedy,
-    )
+    refused = partial(InputError.of, "task_lacking", file=file_of(rows, model), column=TASK)
+    return refused(model=rows.models[model], word=word, names=first_of(names, 5), remedy=remedy)
 
 
 def _within_tasks(

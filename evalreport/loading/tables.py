@@ -22,6 +22,7 @@ from evalreport.loading.roles import (
     understand,
 )
 from evalreport.options import Options
+from evalreport.predictions.arrays import Arrow
 from evalreport.predictions.cells import (
     Kind,
     combined,
@@ -73,6 +74,10 @@ class Table:
         """What results call it: the same wherever the folder lies and however it was named."""
         return self.name if self.name.startswith("<") else PurePath(self.name).name
 
+    def with_arrays(self, changed: Mapping[str, Arrow]) -> Table:
+        """Return the table with some columns in place of its own."""
+        return replace(self, read=replace(self.read, arrays={**self.read.arrays, **changed}))
+
     def header_fault(self, column: str | None, code: str, /, **values: Value) -> InputError:
         """Return the error about a column, or about all; data in memory have no line of headers."""
         line = None if self.name.startswith("<") else 1
@@ -102,9 +107,8 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
         elif predictions and are_counts(names):
             role = roles_of_counts(names, file=source.name, options=options)
         else:
-            role = understand(
-                names, file=source.name, options=options if predictions else about_truth(options)
-            )
+            about = options if predictions else about_truth(options)
+            role = understand(names, file=source.name, options=about)
             if predictions:
                 require_usable(role, names, source.name)
         roles.append(role)
@@ -166,12 +170,10 @@ def _with_lists_apart(roles: Roles, read: Columns, read_from: str) -> tuple[Role
     arrays = {name: column for name, column in read.arrays.items() if name != header} | pieces
     names = _class_names(roles, read, len(pieces))
     divided = replace(roles, metadata=metadata, one_probability=None)
-    divided = (
-        replace(divided, unlabelled=tuple(pieces))
-        if names is None
-        else replace(divided, probabilities={**roles.probabilities, **dict(zip(names, pieces, strict=True))})
-    )
-    return divided, replace(read, arrays=arrays)
+    if names is None:
+        return replace(divided, unlabelled=tuple(pieces)), replace(read, arrays=arrays)
+    probabilities = {**roles.probabilities, **dict(zip(names, pieces, strict=True))}
+    return replace(divided, probabilities=probabilities), replace(read, arrays=arrays)
 
 
 def _class_names(roles: Roles, read: Columns, count: int) -> tuple[str, ...] | None:
@@ -188,9 +190,8 @@ def _with_nameless_id(roles: Roles, read: Columns) -> tuple[Roles, tuple[FoundRe
     if header is None or not _tells_apart(read, header, roles.columns.get("model")):
         return roles, ()
     named = replace(roles, columns={**roles.columns, "id": header}, nameless=None)
-    return named, (
-        FoundRecord(what="ids", value=Message("found.nameless.value"), why=Message("found.nameless.why")),
-    )
+    value, why = Message("found.nameless.value"), Message("found.nameless.why")
+    return named, (FoundRecord(what="ids", value=value, why=why),)
 
 
 ATTEMPTS = "number of the attempt"
@@ -320,14 +321,13 @@ def _first_word(read: Columns, header: str) -> dict[tuple[str, str], int]:
 
 def emptied(table: Table, gone: Mapping[str, Collection[str]]) -> Table:
     """Empty the cells of some columns that hold one of the words for a missing value, and count them."""
-    arrays, counts = dict(table.read.arrays), dict(table.words)
+    arrays, counts = {}, dict(table.words)
     for header, words in gone.items():
-        array = combined(arrays[header])
-        counted = _counted(array, header, words)
-        if counted:
+        array = combined(table.read.arrays[header])
+        if counted := _counted(array, header, words):
             counts |= counted
             arrays[header] = without(array, words)
-    return replace(table, read=replace(table.read, arrays=arrays), words=counts)
+    return replace(table.with_arrays(arrays), words=counts)
 
 
 def word_counts(tables: Iterable[Table]) -> Counter[tuple[str, str]]:

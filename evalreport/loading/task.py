@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 import numpy as np
 
-from evalreport.errors import InputError, UsageError, refuse_all, together
+from evalreport.errors import InputError, UsageError, refuse_all
 from evalreport.loading.kinds import LABEL, SET
 from evalreport.loading.numbers import labels_of, members_of
 from evalreport.loading.roles import MOST_CLASSES
@@ -44,14 +44,8 @@ MOST_WHOLE_CLASSES = 20
 FEW_OF_A_CLASS = 5
 """With fewer rows for each whole number these look like values rather than like codes of classes."""
 POSITIVE_PAIRS = (
-    ("0", "1"),
-    ("-1", "1"),
-    ("false", "true"),
-    ("f", "t"),
-    ("no", "yes"),
-    ("n", "y"),
-    ("negative", "positive"),
-    ("neg", "pos"),
+    *(("0", "1"), ("-1", "1"), ("false", "true"), ("f", "t"), ("no", "yes"), ("n", "y")),
+    *(("negative", "positive"), ("neg", "pos")),
 )
 """Pairs of labels (negative, positive) whose positive class needs no guess, in any case of letters."""
 _NO_FINITE_NUMBER = re.compile(r"[+-]?(inf|infinity|\d{1,3}(,\d{3})+(\.\d*)?)", re.IGNORECASE)
@@ -144,23 +138,14 @@ def _refuse_gold_alone(rows: Rows) -> None:
 def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
     task: Task = "outcome" if column == "outcome" else "scores"
     if options.task not in (None, task):
-        raise _contradiction(
-            rows,
-            options.task,
-            f"the column {column!r} means the task {task}",
-            f"drop --task, or the column {column!r}",
-        )
+        problem = f"the column {column!r} means the task {task}"
+        raise _contradiction(rows, options.task, problem, f"drop --task, or the column {column!r}")
     lacking = [table for table in rows.tables if column not in table.roles.columns]
     if lacking:
         other = next(table for table in rows.tables if column in table.roles.columns)
         raise InputError.of("unlike_columns", file=lacking[0].name, header=repr(column), name=other.name)
-    header = rows.tables[0].roles.columns[column].strip()
-    return FoundTask(
-        task=task,
-        notes=Notes(
-            (FoundRecord(what="task", value=plain(task), why=Message("found.task.column", column=header)),)
-        ),
-    )
+    why = Message("found.task.column", column=rows.tables[0].roles.columns[column].strip())
+    return FoundTask(task=task, notes=Notes((FoundRecord(what="task", value=plain(task), why=why),)))
 
 
 def _of_kind(rows: Rows, options: Options) -> FoundTask:
@@ -192,24 +177,20 @@ def _of_kind(rows: Rows, options: Options) -> FoundTask:
     if task == "sums":
         labels = labels_of(rows)[1] if LABEL in rows.columns else ()
         _refuse_many(rows, labels)
-        notes += Notes((_labels_found(labels),)) if labels else Notes()
+        notes += Notes((_classes_found(labels, "labels", "found.labels_of_sums"),)) if labels else Notes()
         return FoundTask(task=task, classes=labels, notes=notes)
     if not len(_distinct(rows, "y_true", "truth")):
         raise InputError.of("no_truth", file=rows.tables[0].name, column="y_true")
     if task == "intervals":
         without = len(levels(rows.numbers)) > 1 and quantile_of(0.5) not in rows.numbers
-        what = FoundRecord(
-            what="weighted interval score",
-            value=Message("found.no_median.value"),
-            why=Message("found.no_median.why"),
-        )
+        value, why = Message("found.no_median.value"), Message("found.no_median.why")
+        what = FoundRecord(what="weighted interval score", value=value, why=why)
         return FoundTask(task=task, notes=notes + Notes((what,) if without else ()))
     spelling = one_spelling([*_distinct(rows, "y_true", "truth", "y_pred").to_pylist(), *members_of(rows)])
     classes = in_order(spelling.values())
     _refuse_many(rows, classes)
-    return FoundTask(
-        task=task, classes=classes, spelling=spelling, notes=notes + Notes((_classes_found(classes),))
-    )
+    notes += Notes((_classes_found(classes),))
+    return FoundTask(task=task, classes=classes, spelling=spelling, notes=notes)
 
 
 _COLUMNS_OF: dict[Task, str] = {
@@ -226,16 +207,15 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
     truth, predicted = _distinct(rows, "y_true", "truth"), _distinct(rows, "y_pred")
     if not len(truth):
         file = rows.tables[0].name
-        arrays = file.endswith(".npy")
-        raise InputError.of("no_truth_of_arrays" if arrays else "no_truth", file=file, column="y_true")
+        code = "no_truth_of_arrays" if file.endswith(".npy") else "no_truth"
+        raise InputError.of(code, file=file, column="y_true")
     if options.task not in ("regression", "clustering"):
         _refuse_probabilities(rows, truth)
     graded = "score" in rows.columns or bool(rows.probabilities)
     if options.task is not None:
         if options.task in ("regression", "clustering") and graded:
-            raise _contradiction(
-                rows, options.task, "columns score and p_<label> belong to classes", "drop --task"
-            )
+            problem = "columns score and p_<label> belong to classes"
+            raise _contradiction(rows, options.task, problem, "drop --task")
         return options.task, Message("found.task.asked"), ()
     if _are_truths(truth, predicted):
         return "binary", Message("found.task.truths"), ()
@@ -255,12 +235,8 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
     if words is not None and len(np.unique(values)) <= MOST_WHOLE_CLASSES:
         return "binary", Message("found.task.words", example=words), ()
     if not _all_whole(predictions):
-        few = len(np.unique(values)) <= MOST_WHOLE_CLASSES
-        return (
-            "regression",
-            Message("found.task.predictions_not_whole"),
-            _guessed_numbers(truth) if few else (),
-        )
+        guess = _guessed_numbers(truth) if len(np.unique(values)) <= MOST_WHOLE_CLASSES else ()
+        return "regression", Message("found.task.predictions_not_whole"), guess
     labels, predicted_labels = _whole_set(truth), _whole_set(predicted)
     distinct = len(np.unique(np.concatenate([values, predictions])))
     if max(distinct, len(labels | predicted_labels)) > MOST_WHOLE_CLASSES:
@@ -315,32 +291,23 @@ def _refuse_probabilities(rows: Rows, truth: pa.Array) -> None:
     if len(np.unique(numbers[np.isfinite(numbers)])) > 2:
         return
     labels = set(one_spelling(truth.to_pylist()).values())
-    if (
-        array is None
-        or len(labels) != 2
-        or not all(is_whole(text) or text.casefold() in TRUTHS for text in labels)
-    ):
+    codes_of_two = len(labels) == 2 and all(is_whole(text) or text.casefold() in TRUTHS for text in labels)
+    if array is None or not codes_of_two:
         return
     values = np.append(floats(as_numbers(array.dictionary)), np.nan)
     if not ((values > 0) & (values < 1)).any():
         return
     codes = dictionary_codes(array)
     errors: list[InputError] = []
-    for place, model in enumerate(rows.models):
+    for place in range(len(rows.models)):
         own = np.flatnonzero((rows.model == place) & (codes >= 0))
         given = values[codes[own]]
         between = (given > 0) & (given < 1)
         if between.any() and ((given >= 0) & (given <= 1)).all():
-            with together(errors):
-                raise fault(
-                    rows,
-                    int(own[np.argmax(between)]),
-                    "y_pred",
-                    "probabilities_for_labels",
-                    count=int(between.sum()),
-                    model=model,
-                    truth=in_order(labels),
-                )
+            row, n = int(own[np.argmax(between)]), int(between.sum())
+            errors.append(
+                fault(rows, row, "y_pred", "probabilities_for_labels", count=n, truth=in_order(labels))
+            )
     refuse_all(errors)
 
 
@@ -400,14 +367,10 @@ def refuse_no_number(rows: Rows, column: str, wrong: Sequence[str]) -> NoReturn:
         Always.
     """
     array = rows.labels(column)
-    if array is None:
+    if array is None or not len(hits := _rows_with(array, wrong)):
         refuse_no_number(rows, "truth", wrong)
-    hits = _rows_with(array, wrong)
-    if not len(hits):
-        refuse_no_number(rows, "truth", wrong)
-    raise fault(
-        rows, int(hits[0]), column, "label_is_no_number", count=len(hits), label=array[int(hits[0])].as_py()
-    )
+    row = int(hits[0])
+    raise fault(rows, row, column, "label_is_no_number", count=len(hits), label=array[row].as_py())
 
 
 def _rows_with(array: pa.DictionaryArray, texts: Sequence[str]) -> Indices:
@@ -430,12 +393,8 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
     classes = in_order(spelling.values())
     _refuse_many(rows, classes)
     if options.task == "binary" and len(classes) > 2:
-        raise _contradiction(
-            rows,
-            "binary",
-            f"there are {len(classes)} classes: {', '.join(map(quoted, classes[:5]))}",
-            "pass --task multiclass",
-        )
+        problem = f"there are {len(classes)} classes: {', '.join(map(quoted, classes[:5]))}"
+        raise _contradiction(rows, "binary", problem, "pass --task multiclass")
     if options.class_order is not None:
         classes = _in_named_order(classes, options.class_order)
     elif options.task != "multiclass":
@@ -452,13 +411,8 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
     ]
     if record is not None:
         notes.append(record)
-    return FoundTask(
-        task=task,
-        classes=classes,
-        positive=positive,
-        spelling=spelling,
-        notes=Notes(tuple(notes), tuple(warnings)),
-    )
+    said = Notes(tuple(notes), tuple(warnings))
+    return FoundTask(task=task, classes=classes, positive=positive, spelling=spelling, notes=said)
 
 
 def _in_named_order(classes: tuple[str, ...], order: str) -> tuple[str, ...]:
@@ -474,11 +428,8 @@ def _in_named_order(classes: tuple[str, ...], order: str) -> tuple[str, ...]:
     places = [spelling[label] for label in named]
     lacking = [label for label in classes if spelling[label] not in places]
     if lacking or len(set(places)) < len(places) or len(places) < 2 or not all(named):
-        why = (
-            f"it does not name {', '.join(map(quoted, lacking[:6]))}"
-            if lacking
-            else "it names a class twice, or fewer than two"
-        )
+        why = f"it does not name {', '.join(map(quoted, lacking[:6]))}"
+        why = why if lacking else "it names a class twice, or fewer than two"
         raise UsageError(f"--class-order {order}: {why}; name every class once, the lowest first")
     own = {spelling[label]: label for label in classes}
     return tuple(own.get(place, label) for place, label in zip(places, named, strict=True))
@@ -491,43 +442,22 @@ def _clustering(rows: Rows, why: Message) -> FoundTask:
     spelling = one_spelling([*truth, *predicted])
     n_true, n_predicted = (len({spelling[label] for label in labels}) for labels in (truth, predicted))
     value = Message("found.groups.value", true=n_true, groups=n_predicted)
-    return FoundTask(
-        task="clustering",
-        groups=in_order(spelling.values()),
-        spelling=spelling,
-        notes=Notes(
-            (
-                FoundRecord(what="task", value=plain("clustering"), why=why),
-                FoundRecord(what="groups", value=value, why=Message("found.groups.why")),
-            ),
-            (warning("clustering_bootstrap"),),
-        ),
-    )
+    task = FoundRecord(what="task", value=plain("clustering"), why=why)
+    groups = FoundRecord(what="groups", value=value, why=Message("found.groups.why"))
+    notes = Notes((task, groups), (warning("clustering_bootstrap"),))
+    return FoundTask(task="clustering", groups=in_order(spelling.values()), spelling=spelling, notes=notes)
 
 
 def _refuse_many(rows: Rows, classes: Sequence[str], at_least: str = "") -> None:
     if len(classes) > MOST_CLASSES:
-        raise InputError.of(
-            "too_many_classes",
-            file=rows.tables[0].name,
-            column="y_true",
-            at_least=at_least,
-            n=len(classes),
-            classes=classes[:3],
-            most_classes=MOST_CLASSES,
-        )
+        refused = partial(InputError.of, "too_many_classes", file=rows.tables[0].name, column="y_true")
+        raise refused(at_least=at_least, n=len(classes), classes=classes[:3], most_classes=MOST_CLASSES)
 
 
-def _classes_found(classes: tuple[str, ...]) -> FoundRecord:
-    return FoundRecord(
-        what="classes", value=plain(first_of(map(quoted, classes), 10)), why=Message("found.classes")
-    )
-
-
-def _labels_found(labels: tuple[str, ...]) -> FoundRecord:
-    return FoundRecord(
-        what="labels", value=plain(first_of(map(quoted, labels), 10)), why=Message("found.labels_of_sums")
-    )
+def _classes_found(
+    classes: tuple[str, ...], what: str = "classes", why: str = "found.classes"
+) -> FoundRecord:
+    return FoundRecord(what=what, value=plain(first_of(map(quoted, classes), 10)), why=Message(why))
 
 
 def _counterpart(label: str) -> str:
@@ -597,11 +527,8 @@ def _positive(
         why = Message("found.positive.column", label=label)
     else:
         why = Message("found.positive.last")
-    warnings = (
-        []
-        if why.code != "found.positive.last"
-        else [warning("positive_class_guessed", about=(label,), label=label)]
-    )
+    guessed = why.code == "found.positive.last"
+    warnings = [warning("positive_class_guessed", about=(label,), label=label)] if guessed else []
     return label, FoundRecord(what="positive class", value=plain(label), why=why), warnings
 
 
@@ -622,24 +549,21 @@ def _refuse_several_labels(rows: Rows) -> None:
     InputError
         With the first row, and what to do where it is one label after all.
     """
+    arrays = {column: rows.labels(column) for column in ("y_true", "truth", "y_pred")}
     labels = {
-        column: used_only(array).dictionary.slice(0, MOST_SPELLINGS).to_pylist()
-        for column in ("y_true", "truth", "y_pred")
-        if (array := rows.labels(column)) is not None
+        column: (array, used_only(array).dictionary.slice(0, MOST_SPELLINGS).to_pylist())
+        for column, array in arrays.items()
+        if array is not None
     }
-    every = {label for texts in labels.values() for label in texts}
-    for column, texts in labels.items():
+    every = {label for _, texts in labels.values() for label in texts}
+    for column, (array, texts) in labels.items():
         if texts and all(map(_LABEL_WITH_SCORE.fullmatch, texts)):
-            array = rows.labels(column)
-            assert array is not None
             raise fault(rows, int(_rows_with(array, texts)[0]), column, "label_with_score")
         # Most columns hold neither brackets nor separators.
         if not any(mark in "\n".join(texts) for mark in f"[{_SEPARATORS}"):
             continue
         several = [text for text in texts if len(text) <= LONGEST_LABEL and _holds_several(text, every)]
         if several:
-            array = rows.labels(column)
-            assert array is not None
             hits = _rows_with(array, several)
             raise fault(rows, int(hits[0]), column, "several_labels", count=len(hits))
 
@@ -647,10 +571,8 @@ def _refuse_several_labels(rows: Rows) -> None:
 def _holds_several(text: str, every: set[str]) -> bool:
     if "[" in text and _LIST.fullmatch(text.strip()):
         return True
-    return any(
-        separator in text and every.issuperset(part.strip() for part in text.split(separator))
-        for separator in _SEPARATORS
-    )
+    divided = ([part.strip() for part in text.split(mark)] for mark in _SEPARATORS if mark in text)
+    return any(every.issuperset(labels) for labels in divided)
 
 
 def _refuse_numbers_for_text(rows: Rows) -> None:
@@ -670,20 +592,11 @@ def _refuse_numbers_for_text(rows: Rows) -> None:
         return
     codes = dictionary_codes(array)
     errors: list[InputError] = []
-    for place, model in enumerate(rows.models):
-        own = codes[rows.model == place]
-        given = own[own >= 0]
-        if len(given) and number[given].all():
-            with together(errors):
-                raise fault(
-                    rows,
-                    int(np.flatnonzero((rows.model == place) & (codes >= 0))[0]),
-                    "y_pred",
-                    "numbers_for_text",
-                    count=len(given),
-                    model=model,
-                    truth=sorted(truth)[:3],
-                )
+    for place in range(len(rows.models)):
+        own = np.flatnonzero((rows.model == place) & (codes >= 0))
+        if len(own) and number[codes[own]].all():
+            some = sorted(truth)[:3]
+            errors.append(fault(rows, int(own[0]), "y_pred", "numbers_for_text", count=len(own), truth=some))
     refuse_all(errors)
 
 
@@ -712,7 +625,7 @@ def _refuse_other_names(rows: Rows) -> None:
     codes = dictionary_codes(array).astype(np.int64)
     pairs = np.unique(rows.model.astype(np.int64) * (len(labels) + 1) + codes + 1)
     errors: list[InputError] = []
-    for place, model in enumerate(rows.models):
+    for place in range(len(rows.models)):
         own = pairs[pairs // (len(labels) + 1) == place] % (len(labels) + 1) - 1
         predicted = {labels[code] for code in own if code >= 0}
         others, lacking = predicted - true, true - predicted
@@ -722,28 +635,17 @@ def _refuse_other_names(rows: Rows) -> None:
         disjoint = others == predicted and len(predicted) > 1
         partly = len(meant) == len(others) and _have_prefixes(meant)
         if not partly:
-            by_rows = _Rows.of(rows, place, labels, spelling)
-            meant = (
-                (meant if disjoint else {})
-                or by_rows.names(others, lacking)
-                or by_rows.one_off(predicted, true)
-            )
-            partly = bool(meant)
-        if not (disjoint or partly):
+            counts = _counts(rows, place, labels, spelling)
+            meant = meant if disjoint else {}
+            meant = meant or _by_rows(counts, others, lacking) or _one_off(counts, predicted, true)
+        if not (disjoint or meant):
             continue
         wrong = np.isin(codes, [code for code, label in enumerate(labels) if label in others])
         hits = np.flatnonzero(wrong & (rows.model == place))
-        of_labels = partial(
-            fault, rows, int(hits[0]), "y_pred",
-            count=len(hits), model=model, labels=in_order(others)[:5], truth=in_order(true)[:5],
-        )  # fmt: skip
-        with together(errors):
-            if meant:
-                names = [
-                    Message("found.label_as", label=label, name=name) for label, name in sorted(meant.items())
-                ]
-                raise of_labels("labels_by_other_names", names=names[:5])
-            raise of_labels("labels_of_others")
+        names = [Message("found.label_as", label=label, name=name) for label, name in sorted(meant.items())]
+        shown = {"labels": in_order(others)[:5], "truth": in_order(true)[:5], "names": names[:5]}
+        code = "labels_by_other_names" if meant else "labels_of_others"
+        errors.append(fault(rows, int(hits[0]), "y_pred", code, count=len(hits), **shown))
     refuse_all(errors)
 
 
@@ -751,54 +653,53 @@ FEWEST_ROWS = 5
 """With fewer rows nothing shows which true label is meant by another."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """How many rows of a model hold each predicted label and each true one."""
+def _counts(
+    rows: Rows, model: int, labels: Sequence[str], spelling: dict[str, str]
+) -> Counter[tuple[str, str]]:
+    """Count the rows of a model by predicted and true label, where they have both."""
+    predicted, truth = rows.labels("y_pred"), rows.labels("y_true")
+    truth = rows.labels("truth") if truth is None else truth
+    assert predicted is not None
+    assert truth is not None
+    true_labels = [spelling[text] for text in truth.dictionary.to_pylist()]
+    codes, of_truth = (dictionary_codes(array).astype(np.int64) for array in (predicted, truth))
+    own = (rows.model == model) & (codes >= 0) & (of_truth >= 0)
+    pairs, times = np.unique(codes[own] * (len(true_labels) + 1) + of_truth[own], return_counts=True)
+    counts: Counter[tuple[str, str]] = Counter()
+    for pair, n in zip(pairs.tolist(), times.tolist(), strict=True):
+        counts[labels[pair // (len(true_labels) + 1)], true_labels[pair % (len(true_labels) + 1)]] += n
+    return counts
 
-    counts: Counter[tuple[str, str]]
 
-    @classmethod
-    def of(cls, rows: Rows, model: int, labels: Sequence[str], spelling: dict[str, str]) -> _Rows:
-        """Count the rows of a model by label, where they have both."""
-        predicted, truth = rows.labels("y_pred"), rows.labels("y_true")
-        truth = rows.labels("truth") if truth is None else truth
-        assert predicted is not None
-        assert truth is not None
-        true_labels = [spelling[text] for text in truth.dictionary.to_pylist()]
-        codes, of_truth = (dictionary_codes(array).astype(np.int64) for array in (predicted, truth))
-        own = (rows.model == model) & (codes >= 0) & (of_truth >= 0)
-        pairs, times = np.unique(codes[own] * (len(true_labels) + 1) + of_truth[own], return_counts=True)
-        counts: Counter[tuple[str, str]] = Counter()
-        for pair, n in zip(pairs.tolist(), times.tolist(), strict=True):
-            counts[labels[pair // (len(true_labels) + 1)], true_labels[pair % (len(true_labels) + 1)]] += n
-        return cls(counts)
-
-    def names(self, others: Collection[str], lacking: Collection[str]) -> dict[str, str]:
-        """Return the true label, never predicted, of most rows that hold each of the others; empty: some has none."""
-        meant: dict[str, str] = {}
-        for label in others:
-            of_label = {true: n for (predicted, true), n in self.counts.items() if predicted == label}
-            if sum(of_label.values()) < FEWEST_ROWS:
-                return {}
-            most = max(of_label.items(), key=lambda pair: (pair[1], pair[0]))[0]
-            if most not in lacking or 2 * of_label[most] <= sum(of_label.values()):
-                return {}
-            meant[label] = most
-        return meant if len(meant) == len(set(meant.values())) else {}
-
-    def one_off(self, predicted: Collection[str], true: Collection[str]) -> dict[str, str]:
-        """Return the true label of each predicted one where these are whole numbers that count from another start."""
-        if not all(map(is_whole, {*predicted, *true})) or sum(self.counts.values()) < FEWEST_ROWS:
+def _by_rows(
+    counts: Counter[tuple[str, str]], others: Collection[str], lacking: Collection[str]
+) -> dict[str, str]:
+    """Return the true label, never predicted, of most rows that hold each of the others; empty: some has none."""
+    meant: dict[str, str] = {}
+    for label in others:
+        of_label = {true: n for (predicted, true), n in counts.items() if predicted == label}
+        if sum(of_label.values()) < FEWEST_ROWS:
             return {}
-        right = sum(n for (label, true_label), n in self.counts.items() if label == true_label)
-        for step in (1, -1):
-            moved = {label: one_number(str(int(float(label)) + step)) for label in predicted}
-            moved_right = sum(
-                n for (label, true_label), n in self.counts.items() if moved[label] == true_label
-            )
-            if set(moved.values()) <= set(true) and 2 * moved_right > sum(self.counts.values()) > 2 * right:
-                return moved
+        most = max(of_label.items(), key=lambda pair: (pair[1], pair[0]))[0]
+        if most not in lacking or 2 * of_label[most] <= sum(of_label.values()):
+            return {}
+        meant[label] = most
+    return meant if len(meant) == len(set(meant.values())) else {}
+
+
+def _one_off(
+    counts: Counter[tuple[str, str]], predicted: Collection[str], true: Collection[str]
+) -> dict[str, str]:
+    """Return the true label of each predicted one where these are whole numbers that count from another start."""
+    if not all(map(is_whole, {*predicted, *true})) or counts.total() < FEWEST_ROWS:
         return {}
+    right = sum(n for (label, true_label), n in counts.items() if label == true_label)
+    for step in (1, -1):
+        moved = {label: one_number(str(int(float(label)) + step)) for label in predicted}
+        moved_right = sum(n for (label, true_label), n in counts.items() if moved[label] == true_label)
+        if set(moved.values()) <= set(true) and 2 * moved_right > counts.total() > 2 * right:
+            return moved
+    return {}
 
 
 def _meant(labels: Collection[str], true: Collection[str]) -> dict[str, str]:

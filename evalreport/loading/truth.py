@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from evalreport.engine.blocks import Places, looked_up
+from evalreport.engine.blocks import Places
 from evalreport.errors import InputError
 from evalreport.loading.alignment import Alignment
 from evalreport.loading.ids import code_ids
@@ -23,7 +23,7 @@ from evalreport.predictions.spelling import difference, in_order, shown_apart
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import warning
-from evalreport.texts import Message, plain, quoted
+from evalreport.texts import Message, Value, plain, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,15 +58,13 @@ def attach_truth(rows: Rows, table: Table, *, memory_limit: int | None) -> tuple
         if other.strip() not in metadata:
             metadata[other.strip()] = _truth_taken(table.read.arrays[other], place)
     unused = len(ids) - int(np.count_nonzero(np.bincount(place[place >= 0], minlength=1)))
-    notes = Notes((FoundRecord(what="truth", value=plain(table.shown_name), why=Message("found.truth")),))
-    if unused:
-        file = table.shown_name
-        notes += Notes(
-            (), (warning("truth_without_prediction", about=(file,), file=file, n=unused, total=len(ids)),)
-        )
+    file = table.shown_name
+    lost = warning("truth_without_prediction", about=(file,), file=file, n=unused, total=len(ids))
+    found = FoundRecord(what="truth", value=plain(file), why=Message("found.truth"))
     truth = _truth_taken(table.read.arrays[header], place)
     rows = dataclasses.replace(rows, truth=truth, columns=columns, metadata=metadata)
-    return dataclasses.replace(rows, truth_table=table, truth_place=place), notes
+    rows = dataclasses.replace(rows, truth_table=table, truth_place=place)
+    return rows, Notes((found,), (lost,) if unused else ())
 
 
 def _matched(
@@ -107,23 +105,7 @@ def with_true_values(loaded: Loaded) -> Loaded:
     given = [(c, v) for c in ("y_true", "truth") if (v := _values(rows, c, task)) is not None]
     if not given:
         return loaded  # the task is that of an earlier run
-    by_cell = _all_agreed([values for _, values in given], rows, alignment)
-    if by_cell is None:
-        by_cell = _by_group(rows, alignment, given)
-    return dataclasses.replace(loaded, y_true=by_cell)
-
-
-def _all_agreed(given: list[Values], rows: Rows, alignment: Alignment) -> Values | None:
-    """Return the true values where each row is given its own and all agree: the common case, and fast."""
-    n_cells = alignment.rows.shape[1]
-    if int(alignment.group.max()) + 1 != n_cells or rows.n != alignment.rows.size:
-        return None
-    agreed = looked_up(given[0], alignment.rows[0])
-    for place, values in enumerate(given):
-        for index in alignment.rows if place else alignment.rows[1:]:
-            if not np.array_equal(looked_up(values, index), agreed):
-                return None
-    return agreed
+    return dataclasses.replace(loaded, y_true=_by_group(rows, alignment, given))
 
 
 def _by_group(rows: Rows, alignment: Alignment, given_by: list[tuple[str, Values]]) -> Values:
@@ -168,16 +150,11 @@ def _refuse_disagreement(rows: Rows, later: tuple[int, str], before: tuple[int, 
     cells = (_cell(rows, *later) or "", _cell(rows, *before) or "")
     differ = difference(*cells)
     here, there = (quoted(cell) if differ is None else shown_apart(cell, differ) for cell in cells)
-    raise fault(
-        rows,
-        *later,
-        "truths_disagree" if differ is None else "truths_spelled_unlike",
-        how="" if differ is None else Message(f"found.differ.{differ}"),
-        count=count,
-        here=here,
-        before=location_of(rows, *before),
-        there=there,
-    )
+    said: dict[str, Value] = {"here": here, "before": location_of(rows, *before), "there": there}
+    if differ is None:
+        raise fault(rows, *later, "truths_disagree", count=count, **said)
+    how = Message(f"found.differ.{differ}")
+    raise fault(rows, *later, "truths_spelled_unlike", count=count, how=how, **said)
 
 
 def _same_length(rows: Rows, table: Table) -> pa.ChunkedArray:
@@ -190,15 +167,9 @@ def _same_length(rows: Rows, table: Table) -> pa.ChunkedArray:
 
 
 def _lacks(table: Table, column: str, expected: str) -> InputError:
-    return InputError.of(
-        "no_column_of_truth",
-        file=table.name,
-        line=None if table.positional else 1,
-        column=column,
-        header=repr(column),
-        names=table.read.names[:8],
-        expected=expected,
-    )
+    line, said = None if table.positional else 1, {"header": repr(column), "expected": expected}
+    names = table.read.names[:8]
+    return InputError.of("no_column_of_truth", file=table.name, line=line, column=column, names=names, **said)
 
 
 def _twice(table: Table, ids: pa.ChunkedArray, codes: Places) -> InputError:

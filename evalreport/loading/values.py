@@ -15,6 +15,7 @@ from evalreport.loading.dressed_columns import mapped
 from evalreport.loading.probabilities import scale_of
 from evalreport.loading.tables import Table, emptied, word_counts
 from evalreport.options import Options, Scale
+from evalreport.predictions.arrays import Floats
 from evalreport.predictions.cells import (
     as_numbers,
     combined,
@@ -134,19 +135,16 @@ def _with_correct(table: Table, options: Options, *, has_truth: bool) -> tuple[T
     roles = replace(roles, correct=None)
     part = _part_of_correct(table, header, options, has_truth=has_truth)
     if part is None:
-        read = replace(
-            table.read, arrays={**table.read.arrays, header: keep(table.read.arrays[header], "metadata")}
-        )
-        return replace(table, read=read, roles=replace(roles, metadata=(*roles.metadata, header))), []
+        noted = table.with_arrays({header: keep(table.read.arrays[header], "metadata")})
+        return replace(noted, roles=replace(roles, metadata=(*roles.metadata, header))), []
     roles = replace(roles, columns={**roles.columns, part: header})
     if part == "outcome":
         return replace(table, roles=roles), []
-    record = FoundRecord(
-        what="y_true",
-        value=plain(header.strip()),
-        why=Message("found.correct_is_truth", column=header.strip()),
-    )
-    return replace(table, roles=roles), [record]
+    return replace(table, roles=roles), [_truth_found(header, "found.correct_is_truth")]
+
+
+def _truth_found(header: str, why: str) -> FoundRecord:
+    return FoundRecord(what="y_true", value=plain(header.strip()), why=Message(why, column=header.strip()))
 
 
 def _part_of_correct(table: Table, header: str, options: Options, *, has_truth: bool) -> str | None:
@@ -168,9 +166,8 @@ def _part_of_correct(table: Table, header: str, options: Options, *, has_truth: 
         if len(labels) > MOST_CLASSES_OF_CORRECT or 2 * len(labels) > max(table.read.rows, 40):
             return "outcome"  # texts that were judged, not labels
         if not says_right or not _says_where_right(table, predicted, truth, judged):
-            raise _either(
-                table, header, predicted, "a note that differs from where the predictions are right"
-            )
+            note = "a note that differs from where the predictions are right"
+            raise _either(table, header, predicted, note)
         return None
     numbers = all(map(is_number, values | answers)) and not says_right
     if values & answers or (numbers and answers):
@@ -189,10 +186,8 @@ def _says_where_right(table: Table, predicted: str, truth: str, judged: pa.Dicti
     """Say whether a judgement is true exactly where the predicted label is the true one."""
     columns = [combined(table.read.arrays[header]) for header in (predicted, truth)]
     spelling = one_spelling([text for array in columns for text in array.dictionary.to_pylist()])
-    labels = [
-        np.array([*(spelling[text] for text in array.dictionary.to_pylist()), ""])[dictionary_codes(array)]
-        for array in columns
-    ]
+    names = [np.array([*(spelling[t] for t in array.dictionary.to_pylist()), ""]) for array in columns]
+    labels = [own[dictionary_codes(array)] for own, array in zip(names, columns, strict=True)]
     texts = judged.dictionary.to_pylist()
     words = {**outcome_words(texts), "0": 0.0, "1": 1.0}
     says = np.array([*(words.get(one_spelling([t])[t].casefold(), np.nan) for t in texts), np.nan])
@@ -219,13 +214,8 @@ def _with_named_truth(table: Table) -> tuple[Table, list[FoundRecord]]:
         return table, []
     metadata = tuple(name for name in roles.metadata if name != header)
     named = replace(roles, columns={**roles.columns, "y_true": header}, metadata=metadata)
-    record = FoundRecord(
-        what="y_true", value=plain(header.strip()), why=Message("found.named_truth", column=header.strip())
-    )
-    read = replace(
-        table.read, arrays={**table.read.arrays, header: keep(table.read.arrays[header], "labels")}
-    )
-    return replace(table, roles=named, read=read), [record]
+    table = table.with_arrays({header: keep(table.read.arrays[header], "labels")})
+    return replace(table, roles=named), [_truth_found(header, "found.named_truth")]
 
 
 def like_truth(table: Table) -> list[str]:
@@ -271,13 +261,9 @@ def _refuse_without_truth(tables: Sequence[Table]) -> None:
             names = [header.strip() for header in candidates]
             labels = _labels_of(combined(table.read.arrays[candidates[0]]))
             judged = all(label.casefold() in {*outcome_words(labels), "0", "1"} for label in labels)
+            code, name = "no_truth_but_judged" if judged else "no_truth_but", shlex.quote(names[0])
             raise InputError.of(
-                "no_truth_but_judged" if judged else "no_truth_but",
-                file=table.name,
-                column="y_true",
-                candidates=names[:5],
-                candidate=names[0],
-                name=shlex.quote(names[0]),
+                code, file=table.name, column="y_true", candidates=names[:5], candidate=names[0], name=name
             )
 
 
@@ -296,24 +282,17 @@ def _without_doubtful_words(tables: list[Table], options: Options) -> list[Table
     ignored = [IGNORED] if marked else []
     settled = []
     for table in tables:
-        columns = table.roles.columns
-        gone = {h: words for name in ("outcome", "gold") if (h := columns.get(name)) is not None}
-        gone |= {h: of_labels for name in ("y_pred",) if (h := columns.get(name)) is not None}
-        gone |= dict.fromkeys(table.roles.answers.values(), of_labels)
-        if "y_true" in columns:
-            gone[columns["y_true"]] = [*of_labels, *ignored]
+        of = {"outcome": words, "gold": words, "y_pred": of_labels, "y_true": [*of_labels, *ignored]}
+        gone = dict.fromkeys(table.roles.answers.values(), of_labels)
+        gone |= {header: of[name] for name, header in table.roles.columns.items() if name in of}
         settled.append(emptied(table, gone))
     return settled
 
 
 def _texts(tables: Iterable[Table], column: str) -> set[str]:
     """Return the labels that a column holds in any of the tables."""
-    return {
-        text
-        for table in tables
-        for header in _headers(table, column)
-        for text in used_only(combined(table.read.arrays[header])).dictionary.to_pylist()
-    }
+    arrays = (combined(table.read.arrays[h]) for table in tables for h in _headers(table, column))
+    return {text for array in arrays for text in used_only(array).dictionary.to_pylist()}
 
 
 def _headers(table: Table, column: str) -> list[str]:
@@ -346,20 +325,17 @@ def _without_prefixes(tables: list[Table], options: Options) -> tuple[list[Table
             if columns == "y_true" and (not spelling <= meant or any(pattern.fullmatch(t) for t in others)):
                 continue
             example = min(plain_labels)
-            record = FoundRecord(
-                what="labels",
-                value=plain(columns),
-                why=Message("found.prefix", label=example, meant=plain_labels[example]),
-            )
+            why = Message("found.prefix", label=example, meant=plain_labels[example])
+            record = FoundRecord(what="labels", value=plain(columns), why=why)
             return [_relabelled(table, columns, plain_labels) for table in tables], [record]
     return tables, []
 
 
 def _relabelled(table: Table, column: str, spelling: Mapping[str, str]) -> Table:
-    arrays = dict(table.read.arrays)
-    for header in _headers(table, column):
-        arrays[header] = keep(mapped(combined(arrays[header]), spelling), "labels")
-    return replace(table, read=replace(table.read, arrays=arrays))
+    arrays = table.read.arrays
+    return table.with_arrays(
+        {h: keep(mapped(combined(arrays[h]), spelling), "labels") for h in _headers(table, column)}
+    )
 
 
 # --- probabilities in percent, and their logarithms -------------------------------------------------------------------
@@ -381,26 +357,24 @@ def _as_shares(table: Table, scale: Scale) -> Table:
     if not numbers:
         return table
     every = np.concatenate(list(numbers.values()))
-    found = scale_of(every)
-    if found != scale:
+    if scale_of(every) != scale:
         first = next(iter(numbers)).strip()
-        low, high = (
-            (float(end(every)) for end in (np.nanmin, np.nanmax)) if (~np.isnan(every)).any() else (0, 0)
-        )
-        raise InputError.of(
-            "other_scale", file=table.name, column=first, scale=scale, low=f"{low:.6g}", high=f"{high:.6g}"
-        )
+        ends = (np.nanmin(every), np.nanmax(every)) if (~np.isnan(every)).any() else (0.0, 0.0)
+        low, high = (f"{end:.6g}" for end in ends)
+        raise InputError.of("other_scale", file=table.name, column=first, scale=scale, low=low, high=high)
+
+    def shares_of(values: Floats) -> Floats:
+        return values / 100 if scale == "percent" else np.exp(values)
+
     for header, values in numbers.items():
-        shares = values / 100 if scale == "percent" else np.exp(values)
         if header == lone:
             array = combined(arrays[header])
-            own = floats(as_numbers(array.dictionary))
-            own = own / 100 if scale == "percent" else np.exp(own)
-            spelled = dict(zip(array.dictionary.to_pylist(), map(repr, own.tolist()), strict=True))
+            shares = shares_of(floats(as_numbers(array.dictionary))).tolist()
+            spelled = dict(zip(array.dictionary.to_pylist(), map(repr, shares), strict=True))
             arrays[header] = keep(mapped(array, spelled), "metadata")
         else:
-            arrays[header] = from_numpy(shares, ~np.isnan(shares))
-    return replace(table, read=replace(table.read, arrays=arrays))
+            arrays[header] = from_numpy(shares_of(values), ~np.isnan(values))
+    return table.with_arrays(arrays)
 
 
 # --- what was taken, said once ----------------------------------------------------------------------------------------
@@ -411,24 +385,18 @@ _SHOWN = ("id", "y_true", "y_pred", "score", "outcome", "gold", "fold")
 
 def columns_found(tables: Sequence[Table], truth: Table | None) -> list[FoundRecord]:
     """Say which headers were taken for standard columns by another name."""
-    taken: dict[str, list[str]] = {}
+    taken: dict[str, dict[str, None]] = {}
     for table in [*tables, *([] if truth is None else [truth])]:
         roles = table.roles
         pairs = [(name, roles.columns[name]) for name in _SHOWN if name in roles.columns]
         pairs += [(f"p_{label}", header) for label, header in roles.probabilities.items()]
         for name, header in pairs:
-            if header.strip() == table.model:  # a wide table's column is called like its model
-                continue
-            if header.strip().casefold() != name.casefold() and header.strip() not in taken.setdefault(
-                name, []
-            ):
-                taken[name].append(header.strip())
-    shown = [
-        Message("found.column", standard=name, headers=headers) for name, headers in taken.items() if headers
-    ]
-    if not shown:
-        return []
-    return [FoundRecord(what="columns", value=parts(*shown), why=Message("found.columns"))]
+            # A wide table's column is called like its model.
+            if header.strip() != table.model and header.strip().casefold() != name.casefold():
+                taken.setdefault(name, {})[header.strip()] = None
+    shown = [Message("found.column", standard=n, headers=list(headers)) for n, headers in taken.items()]
+    why = Message("found.columns")
+    return [FoundRecord(what="columns", value=parts(*shown), why=why)] if shown else []
 
 
 def _missing_found(tables: Sequence[Table]) -> list[FoundRecord]:
@@ -436,15 +404,9 @@ def _missing_found(tables: Sequence[Table]) -> list[FoundRecord]:
     counts = word_counts(tables)
     if not counts:
         return []
-    total = sum(counts.values())
     words = [
         Message("found.missing.word", word=quoted(word), column=column, n=n)
         for (column, word), n in sorted(counts.items())
     ]
-    return [
-        FoundRecord(
-            what="missing",
-            value=Message("found.missing.value", n=total),
-            why=Message("found.missing.why", words=words),
-        )
-    ]
+    value = Message("found.missing.value", n=counts.total())
+    return [FoundRecord(what="missing", value=value, why=Message("found.missing.why", words=words))]

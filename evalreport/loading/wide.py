@@ -28,46 +28,36 @@ def tables_of(source: Source, options: Options) -> list[Table]:
         As ``table_of``; or without true values a column holds no number.
     """
     table = table_of(source, options, predictions=True)
-    return _wide(table, options) if options.wide else [table]
-
-
-def _wide(table: Table, options: Options) -> list[Table]:
-    """Divide a wide table into one table for each of its models.
-
-    Beside true values a cell is a prediction, or a probability of the positive class where the truth has two values
-    and all cells of the model are numbers in [0, 1]. Else it is the model's value on a data set.
-    """
+    if not options.wide:
+        return [table]
     return [_of_model(table, model, header, options) for model, header in table.roles.answers.items()]
 
 
 def _of_model(table: Table, model: str, header: str, options: Options) -> Table:
-    columns = dict(table.roles.columns)
+    """Return the table of one model.
+
+    Beside true values a cell is a prediction, or a probability of the positive class where the truth has two values
+    and all cells of the model are numbers in [0, 1]. Else it is the model's value on a data set.
+    """
+    columns, metadata = dict(table.roles.columns), table.roles.metadata
     array = combined(table.read.arrays[header])
-    roles = Roles(columns, {}, (), {})
+    one_probability = None
     if "y_true" not in columns and options.truth is not None:
         columns["id"] = columns.pop("dataset")
+    shared = [columns[name] for name in ("dataset", "id", "y_true", "time") if name in columns]
+    arrays = {name: table.read.arrays[name] for name in (*shared, *metadata)} | {header: array}
     if "dataset" in columns:
-        values = keep(array, "number")
         if not np.isfinite(dictionary_numbers(used_only(array))).any():
             raise InputError.of("wide_without_numbers", file=table.name, column=header, model=model)
         columns["value"] = header
-        arrays = {columns["dataset"]: table.read.arrays[columns["dataset"]], header: values}
+        arrays[header] = keep(array, "number")
     elif _are_probabilities(table, array, options):
-        roles = replace(roles, metadata=(header,), one_probability=header)
-        arrays = {header: array}
+        one_probability, metadata = header, (header, *metadata)
     else:
         columns["y_pred"] = header
-        arrays = {header: array}
-    for name in ("id", "y_true", "time"):
-        if name in columns:
-            arrays[columns[name]] = table.read.arrays[columns[name]]
-    for other in table.roles.metadata:
-        arrays[other] = table.read.arrays[other]
-    roles = replace(roles, metadata=(*roles.metadata, *table.roles.metadata))
-    if "y_pred" in columns:
         _refuse_no_model(table, model, array, options)
-    read = replace(table.read, arrays=arrays)
-    return replace(table, model=model, roles=replace(roles, columns=columns), read=read)
+    roles = Roles(columns, {}, metadata, {}, one_probability=one_probability)
+    return replace(table, model=model, roles=roles, read=replace(table.read, arrays=arrays))
 
 
 MOST_CLASSES = 20
@@ -90,22 +80,12 @@ def _refuse_no_model(table: Table, model: str, array: pa.DictionaryArray, option
     spelling = one_spelling([*true, *own])
     labels = {spelling[label] for label in true}
     numbers = all(is_number(label) and not is_whole(label) for label in labels)
-    if (
-        len(labels) < 2
-        or len(labels) > MOST_CLASSES
-        or numbers
-        or labels & {spelling[label] for label in own}
-    ):
-        return
+    shared = labels & {spelling[label] for label in own}
     whole = all(is_number(label) for label in (*labels, *own))
-    if own and not (whole and len(labels) > 2):
+    if own and 2 <= len(labels) <= MOST_CLASSES and not (numbers or shared or (whole and len(labels) > 2)):
+        values, truth = own[:3], sorted(labels)[:5]
         raise InputError.of(
-            "wide_column_is_no_model",
-            file=table.name,
-            column=model,
-            model=model,
-            values=own[:3],
-            truth=sorted(labels)[:5],
+            "wide_column_is_no_model", file=table.name, column=model, model=model, values=values, truth=truth
         )
 
 

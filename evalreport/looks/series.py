@@ -38,17 +38,8 @@ SAME_ALWAYS = ("looks", "n_max", "pushes", "confidence", "correction", "margin",
 NOT_ASKED = frozenset(
     {
         *("looks_file", "look", "criteria", "metrics", "slices", "gates", "truth", "between_runs"),
-        *(
-            "costs",
-            "grade",
-            "thresholds",
-            "finds",
-            "alarms",
-            "cost_ratio",
-            "what_if_threshold",
-            "noise",
-            "kohavi_wolpert",
-        ),
+        *("costs", "grade", "thresholds", "finds", "alarms", "cost_ratio", "what_if_threshold", "noise"),
+        "kohavi_wolpert",
     }
 )
 """Options that change nothing in the pairs of the primary metric; every other one is a part of the hypothesis."""

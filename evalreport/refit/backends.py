@@ -63,21 +63,20 @@ def perform_all(plan: Plan, examples: Examples, jobs: Sequence[Job]) -> Iterator
 def _backend(plan: Plan, examples: Examples) -> Iterator[tuple[dict[str, Untyped], Untyped]]:
     """Yield the options of ``joblib.Parallel``, and the examples in the form in which each job gets them."""
     if plan.backend != "dask":
-        names = {"sequential": "sequential", "threads": "threading", "loky": "loky"}
-        yield (
-            {"n_jobs": 1 if plan.backend == "sequential" else plan.jobs, "backend": names[plan.backend]},
-            examples,
-        )
+        n_jobs = 1 if plan.backend == "sequential" else plan.jobs
+        yield {"n_jobs": n_jobs, "backend": plan.backend.replace("threads", "threading")}, examples
         return
     assert plan.scheduler is not None
     with _connected(plan.scheduler) as client:
+        from distributed.client import FutureCancelledError
+
         _check_workers(client, plan.scheduler)
         _send_modules(client, plan.folder)
         # A task instead of scattered data, so that Dask repeats it when a worker is lost.
         data = client.submit(_received, examples, pure=False)
         try:
             yield {"n_jobs": -1, "backend": _cluster(client), "batch_size": 1}, data
-        except _lost():
+        except FutureCancelledError:
             raise UsageError(
                 "the Dask scheduler was lost; the fits that were finished are kept: start it, and give the same"
                 " command"
@@ -86,12 +85,6 @@ def _backend(plan: Plan, examples: Examples) -> Iterator[tuple[dict[str, Untyped
 
 def _received(examples: Examples) -> Examples:
     return examples
-
-
-def _lost() -> type[Exception]:
-    from distributed.client import FutureCancelledError
-
-    return FutureCancelledError
 
 
 def _cluster(client: Untyped) -> Untyped:
@@ -158,11 +151,8 @@ def _check_workers(client: Untyped, scheduler: str) -> None:
                 f"the Dask worker {address} cannot run evalreport ({type(there).__name__}: {there}); install the same"
                 " evalreport with its extras refit and dask on every worker"
             )
-        differing = [
-            f"{name} {there.get(name)} there, {here[name]} here"
-            for name in here
-            if there.get(name) != here[name]
-        ]
+        unlike = (name for name in here if there.get(name) != here[name])
+        differing = [f"{name} {there.get(name)} there, {here[name]} here" for name in unlike]
         if differing:
             raise UsageError(
                 f"the Dask worker {address} has other versions ({', '.join(differing)}), and would not give the same"

@@ -147,14 +147,12 @@ def _check_import(path: str, place: str) -> None:
                 f"{place}: there is no module {module!r}; it is looked for among the installed ones and in"
                 " the plan's folder"
             ) from None
-        raise UsageError(
-            f"{place}: the module {module!r} cannot be imported: {in_one_line(error)}"
-        ) from error
+        why = in_one_line(error)
+        raise UsageError(f"{place}: the module {module!r} cannot be imported: {why}") from error
     for step in name.split("."):
         if not hasattr(part, step):
-            close = " or ".join(
-                close_names(step, [entry for entry in dir(part) if not entry.startswith("_")])
-            )
+            public = [entry for entry in dir(part) if not entry.startswith("_")]
+            close = " or ".join(close_names(step, public))
             hint = f"did you mean {close}?" if close else "check its spelling"
             raise UsageError(f"{place}: {module} has no {name!r}; {hint}")
         part = getattr(part, step)
@@ -171,6 +169,5 @@ def _check_kind(made: Model, task: Task, place: str) -> None:
     if task == "regression" and is_classifier(made):
         raise UsageError(f"{place} is a classifier, but the task is regression")
     if task != "regression" and is_regressor(made):
-        raise UsageError(
-            f"{place} is a regressor, but the task is {task}; set [data] task if the target is a number"
-        )
+        remedy = "set [data] task if the target is a number"
+        raise UsageError(f"{place} is a regressor, but the task is {task}; {remedy}")

@@ -94,15 +94,9 @@ def _say_done(done: Resampled, place: Path, *, quiet: bool) -> None:
         say(f"warning: {text}")
     if done.predictions is None:
         return
-    say(
-        Message(
-            "cli.resample.done",
-            rows=done.n_rows,
-            n=len(done.models),
-            fits=done.n_fits - len(done.failures),
-            command=shlex.join(["evalreport", "run", str(place), *done.arguments]),
-        )
-    )
+    fits, command = done.n_fits - len(done.failures), ["evalreport", "run", str(place), *done.arguments]
+    counts = {"rows": done.n_rows, "n": len(done.models), "fits": fits}
+    say(Message("cli.resample.done", **counts, command=shlex.join(command)))
     tell(f"predictions: {done.predictions}")
 
 

@@ -16,7 +16,7 @@ import evalreport.sources.formats  # isort: skip
 import evalreport.sources.binary  # noqa: F401  # isort: skip - its formats are listed after those of text
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.roles import MOST_CLASSES
-from evalreport.loading.task import MOST_WHOLE_CLASSES, POSITIVE_PAIRS
+from evalreport.loading.task import MOST_WHOLE_CLASSES, positive_of
 from evalreport.predictions.arrays import Arrow, Floats, Indices, Mask, Values
 from evalreport.predictions.cells import (
     Kind,
@@ -287,7 +287,7 @@ def _target(file: _File, source: DataSource) -> tuple[Values, Task, Labels | Non
         raise UsageError(f"[data] positive {source.positive!r} is none of the classes {', '.join(classes)}")
     place = np.array([classes.index(spelling[text]) for text in texts])[codes]
     values = np.array([int(float(label)) for label in classes] if all(map(is_whole, classes)) else classes)
-    positive = (source.positive or guessed_positive(classes)) if task == "binary" else None
+    positive = (source.positive or positive_of(classes, None)) if task == "binary" else None
     return values[place], task, Labels(classes=classes, values=values, codes=place, positive=positive), why
 
 
@@ -301,19 +301,6 @@ def _task(texts: list[str], named: Task | None) -> tuple[Task, Message]:
     if all(map(is_whole, texts)) and count <= MOST_WHOLE_CLASSES:
         return several, Message("resample.whole_target", n=count)
     return "regression", Message("resample.number_target")
-
-
-def guessed_positive(classes: tuple[str, ...]) -> str:
-    """Return the class of two that ``run`` takes as positive by default.
-
-    Examples
-    --------
-    >>> guessed_positive(("No", "Yes")), guessed_positive(("cat", "dog"))
-    ('Yes', 'dog')
-    """
-    lowered = {label.lower(): label for label in classes}
-    pair = next((pair for pair in POSITIVE_PAIRS if set(pair) == set(lowered)), None)
-    return classes[-1] if pair is None else lowered[pair[1]]
 
 
 def _times(file: _File, name: str) -> Indices:

@@ -189,14 +189,11 @@ def _search(examples: Examples, job: Job) -> tuple[dict[str, object], Validated]
     folds = inner_folds(examples, job.train, folds=how.folds, seed=how.seed, stratify=how.stratify)
     best: tuple[float, dict[str, object], Validated] | None = None
     for candidate in candidates(job.estimator.grid):
-        inner = tuple(
-            (_model(examples, job, {**job.chosen, **candidate}, job.train[kept]), np.unique(job.train[out]))
-            for kept, out in folds
-        )
-        losses = [
-            _LOSSES[how.select](model, rows_of(examples.features, rows), examples.target[rows])
-            for model, rows in inner
-        ]
+        chosen = {**job.chosen, **candidate}
+        sides = ((job.train[kept], np.unique(job.train[out])) for kept, out in folds)
+        inner = tuple((_model(examples, job, chosen, train), test) for train, test in sides)
+        pieces = ((m, rows_of(examples.features, rows), examples.target[rows]) for m, rows in inner)
+        losses = [_LOSSES[how.select](*piece) for piece in pieces]
         loss = float(np.concatenate(losses).mean())
         if best is None or loss < best[0]:
             best = (loss, candidate, inner)

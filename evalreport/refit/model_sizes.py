@@ -55,9 +55,8 @@ def count_parameters(model: Model, features: Features, train: Rows, n_classes: i
     if kind == "Ridge" and np.ndim(last.alpha) == 0:
         rows = rows_of(features, train)
         seen = rows if before is None or len(before) == 0 else before.transform(rows)
-        return _ridge(
-            np.asarray(seen, dtype=np.float64), float(last.alpha), intercept=bool(last.fit_intercept)
-        )
+        matrix = np.asarray(seen, dtype=np.float64)
+        return _ridge(matrix, float(last.alpha), intercept=bool(last.fit_intercept))
     return None
 
 

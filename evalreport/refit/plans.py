@@ -43,6 +43,7 @@ ImportPath = Annotated[str, Meta(pattern="^[^:]+:[^:]+$")]
 
 _SEARCH: Table = {"inner_folds": 5, "select": None}
 _HELD_OUT: Table = {"test": 1 / 3, "stratify": False, "train_predictions": False, **_SEARCH}
+_CURVE: Table = {**_HELD_OUT, "repeats": 10, "train_predictions": True}
 _FOLDS: Table = {"folds": 10, "repeats": 1, "stratify": False, "train_predictions": False, **_SEARCH}
 
 SCHEMES: Mapping[str, Table] = {
@@ -60,13 +61,8 @@ SCHEMES: Mapping[str, Table] = {
     "bootstrap": {**_HELD_OUT, "replicates": 200},
     "bootstrap-oob": {"replicates": 200, **_SEARCH},
     "seeds": {**_HELD_OUT, "repeats": 10},
-    "learning-curve": {
-        **_HELD_OUT,
-        "repeats": 10,
-        "sizes": (0.1, 0.25, 0.5, 0.75, 1.0),
-        "train_predictions": True,
-    },
-    "complexity-curve": {**_HELD_OUT, "repeats": 10, "train_predictions": True},
+    "learning-curve": {**_CURVE, "sizes": (0.1, 0.25, 0.5, 0.75, 1.0)},
+    "complexity-curve": _CURVE,
 }
 """Every scheme with its keys and their defaults."""
 
@@ -275,16 +271,14 @@ def _with_defaults(scheme: Scheme) -> Scheme:
     defaults = SCHEMES[scheme.name]
     for name, value in as_table(scheme).items():
         if name not in defaults and name != "name" and value is not None:
-            raise UsageError(
-                f"the scheme {scheme.name} has no {name!r}; it takes {', '.join(sorted(defaults))}"
-            )
+            takes = ", ".join(sorted(defaults))
+            raise UsageError(f"the scheme {scheme.name} has no {name!r}; it takes {takes}")
     return replace(scheme, **{name: defaults[name] for name in defaults if getattr(scheme, name) is None})
 
 
 def _estimator(table: Table, number: int) -> Estimator:
-    place = (
-        f"estimator {table['name']!r}" if isinstance(table.get("name"), str) else f"estimator number {number}"
-    )
+    name = table.get("name")
+    place = f"estimator {name!r}" if isinstance(name, str) else f"estimator number {number}"
     varied = table.get("complexity")
     if varied is not None:
         table = {**table, "complexity": _record(Complexity, varied, f"{place}: complexity")}
@@ -325,9 +319,8 @@ def _value(value: object, entry: FieldInfo, before: str) -> Any:
         if entry.name in _NAMES:
             raise UsageError(unknown_name(entry.name, str(value), _NAMES[entry.name])) from None
         problem = str(error).partition(" - at `$")[0].removeprefix("Expected ").replace(" | null", "")
-        problem = (
-            _EXPECTED.get(entry.name, problem).replace("`array`", "a list").replace("`object`", "a table")
-        )
+        problem = _EXPECTED.get(entry.name, problem).replace("`array`", "a list")
+        problem = problem.replace("`object`", "a table")
         value = reprlib.repr(value)
         raise UsageError(f"{before}{entry.encode_name} = {value}: expected {problem}") from None
 
@@ -425,11 +418,7 @@ def variants(estimator: Estimator) -> tuple[Variant, ...]:
     varied = estimator.complexity
     if varied is None:
         return (Variant(estimator.name, {}, None),)
-    return tuple(
-        Variant(
-            f"{estimator.name} ({varied.parameter}={value})" if varied.as_models else estimator.name,
-            {varied.parameter: value},
-            number,
-        )
-        for value, number in zip(varied.values, axis(varied), strict=True)
-    )
+    name, parameter = estimator.name, varied.parameter
+    pairs = zip(varied.values, axis(varied), strict=True)
+    names = [f"{name} ({parameter}={value})" if varied.as_models else name for value in varied.values]
+    return tuple(Variant(m, {parameter: v}, n) for m, (v, n) in zip(names, pairs, strict=True))

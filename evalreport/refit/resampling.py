@@ -14,10 +14,11 @@ from msgspec.structs import replace
 
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import Kind, publish
+from evalreport.loading.task import positive_of
 from evalreport.metrics import METRICS
 from evalreport.refit.backends import perform_all
 from evalreport.refit.building import check_buildable, require_refit
-from evalreport.refit.examples import Examples, guessed_positive, read_examples, same_features
+from evalreport.refit.examples import Examples, read_examples, same_features
 from evalreport.refit.fitting import Failure, Fitted
 from evalreport.refit.journal import Journal, journal_path, open_journal
 from evalreport.refit.plans import Plan, describe, read_plan, settle, variants
@@ -151,9 +152,8 @@ def _check_output(output: Path) -> None:
     """Check before the fits that the output can be written."""
     named_as_file = output.name.lower().endswith((*dotted(), ".gz"))
     if named_as_file and not output.name.endswith(WRITTEN_FORMATS):
-        raise UsageError(
-            f"{output}: predictions are written as {', '.join(WRITTEN_FORMATS)}, or into a folder"
-        )
+        formats = ", ".join(WRITTEN_FORMATS)
+        raise UsageError(f"{output}: predictions are written as {formats}, or into a folder")
     if output.is_dir() and named_as_file:
         raise UsageError(f"{output}: is a folder; name another output with -o")
     if output.exists() and not output.is_dir() and not named_as_file:
@@ -287,7 +287,7 @@ def _publish(files: Mapping[Path, bytes | None], done: Callable[[], None]) -> No
 def _arguments(plan: Plan, examples: Examples, failures: Sequence[FitFailure]) -> tuple[str, ...]:
     """Return the arguments of ``run`` that the predictions alone do not show."""
     words: list[str] = []
-    if examples.positive is not None and examples.positive != guessed_positive(examples.classes):
+    if examples.positive is not None and examples.positive != positive_of(examples.classes, None):
         words += ["--positive", examples.positive]
     if plan.data.group is not None:
         words += ["--cluster", plan.data.group]

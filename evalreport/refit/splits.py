@@ -68,9 +68,8 @@ def fits_of(examples: Examples, scheme: Scheme, seed: int) -> tuple[Fit, ...]:
             warnings.simplefilter("error", UserWarning)
             fits = tuple(_DIVISIONS[scheme.name](examples, seed, keys))
     except (ValueError, UserWarning) as error:
-        raise UsageError(
-            f"the scheme {scheme.name} cannot divide the {examples.n} examples: {error}"
-        ) from None
+        examples_of = f"the {examples.n} examples"
+        raise UsageError(f"the scheme {scheme.name} cannot divide {examples_of}: {error}") from None
     for fit in fits:
         if not len(fit.train) or not len(fit.test):
             raise UsageError(f"the scheme {scheme.name} leaves a fit without training or test examples")
@@ -183,10 +182,6 @@ def _folds(examples: Examples, seed: int, keys: Table) -> Iterator[Fit]:
         yield from _numbered(sides, repeat)
 
 
-def _five_by_two(examples: Examples, seed: int, keys: Table) -> Iterator[Fit]:
-    return _folds(examples, seed, {**keys, "repeats": 5, "folds": 2})
-
-
 def _leave_one_out(examples: Examples, _seed: int, _keys: Table) -> Iterator[Fit]:
     from sklearn.model_selection import LeaveOneOut
 
@@ -274,9 +269,8 @@ def _sample(rows: Rows, examples: Examples, seed: int, replicate: int) -> Rows:
         return np.sort(generator.choice(rows, size=len(rows)))
     groups = examples.groups[rows]
     names = np.unique(groups)
-    drawn = np.bincount(
-        np.searchsorted(names, generator.choice(names, size=len(names))), minlength=len(names)
-    )
+    chosen = np.searchsorted(names, generator.choice(names, size=len(names)))
+    drawn = np.bincount(chosen, minlength=len(names))
     return np.repeat(rows, drawn[np.searchsorted(names, groups)])
 
 
@@ -290,7 +284,7 @@ _DIVISIONS: Mapping[str, Callable[[Examples, int, Table], Iterator[Fit]]] = {
     "leave-one-out": _leave_one_out,
     "leave-group-out": _leave_group_out,
     "time-ordered": _time_ordered,
-    "5x2cv": _five_by_two,
+    "5x2cv": lambda examples, seed, keys: _folds(examples, seed, {**keys, "repeats": 5, "folds": 2}),
     "nested": _folds,
     "bootstrap": _bootstrap,
     "bootstrap-oob": _bootstrap_oob,

@@ -18,9 +18,6 @@ from evalreport.refit.plans import Estimator, Plan, Variant, as_table, variants
 from evalreport.refit.splits import Fit, seed_of
 from evalreport.version import __version__
 
-_FORM = 3
-"""Of finished fits: those of another form are not reused."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
@@ -42,7 +39,7 @@ def tasks_of(plan: Plan, examples: Examples, fits: Sequence[Fit]) -> tuple[Task,
     """List the tasks: estimators in the plan's order, their variants, the fits."""
     modules = local_modules(plan.folder).items()
     code = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in modules}
-    shared = _digest((_FORM, examples.digest, code, versions())).hex()
+    shared = _digest((examples.digest, code, versions())).hex()
     divisions = [hashlib.sha256(f.train.tobytes() + b"|" + f.test.tobytes()).hexdigest() for f in fits]
 
     tasks = []
@@ -67,6 +64,8 @@ def _job(plan: Plan, estimator: Estimator, variant: Variant, fit: Fit, number: i
     scheme = plan.scheme
     assert scheme.inner_folds is not None
     assert scheme.select is not None
+    folds, select, seed = scheme.inner_folds, scheme.select, seed_of(plan.seed, "inner folds", number)
+    search = Search(folds=folds, select=select, stratify=bool(scheme.stratify), seed=seed)
     return Job(
         estimator=estimator,
         chosen=variant.chosen,
@@ -74,12 +73,7 @@ def _job(plan: Plan, estimator: Estimator, variant: Variant, fit: Fit, number: i
         test=fit.test,
         part=fit.part,
         seed=seed_of(plan.seed, f"fit {estimator.name}", number),
-        search=Search(
-            folds=scheme.inner_folds,
-            select=scheme.select,
-            stratify=bool(scheme.stratify),
-            seed=seed_of(plan.seed, "inner folds", number),
-        ),
+        search=search,
         train_predictions=bool(scheme.train_predictions),
         folder=plan.folder.resolve(),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,6 @@ from evalreport.cli import tell
 from evalreport.errors import InputError, OutputError, UsageError
 from evalreport.files import content_of
 from evalreport.texts import Message
-
-if TYPE_CHECKING:
-    pass
 
 SUMMARY = "summary.md"
 

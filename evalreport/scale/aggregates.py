@@ -134,9 +134,8 @@ def counts_of(
     if frames:
         own = engine_of(next(iter(frames.values())))
         assert own is not None, "lazy_frames() has asked"
-        return count(
-            [Source(f"<{name}>", name, lazy(frame)) for name, frame in sorted(frames.items())], options, own
-        ), ()
+        sources = [Source(f"<{name}>", name, lazy(frame)) for name, frame in sorted(frames.items())]
+        return count(sources, options, own), ()
     if not isinstance(models, (str, Path, Sequence, Found)):
         raise UsageError(
             "aggregate takes files, or lazy frames of Dask or Spark: others are in memory already"
@@ -173,25 +172,19 @@ def counts_instead(
     folder = aggregate_in(source)
     if folder is not None:
         found = opened(folder, memory_limit=memory_limit)
+        table, positive = folder / COUNTS, found.manifest.positive
         return CountedElsewhere(
-            table=folder / COUNTS,
-            options=options,
-            inputs=found.files,
-            scores=found.scores,
-            positive=found.manifest.positive,
+            table=table, options=options, inputs=found.files, scores=found.scores, positive=positive
         )
     if engine is None or not is_path(source):
         counts = counted_frames(source, options) if truth is None and options.truth is None else None
-        return (
-            None
-            if counts is None
-            else CountedElsewhere(table=counts.table, options=options, scores=counts.scores)
-        )
+        if counts is None:
+            return None
+        return CountedElsewhere(table=counts.table, options=options, scores=counts.scores)
     counted, inputs = counts_of(source, options, engine=engine, memory_limit=memory_limit)
     if counted.left_out:
-        raise InputError.of(
-            "scores_not_counted", columns=counted.left_out[:3], engine=engine.partition("=")[0]
-        )
+        name, columns = engine.partition("=")[0], counted.left_out[:3]
+        raise InputError.of("scores_not_counted", columns=columns, engine=name)
     counts_options = dataclasses.replace(options, truth=None)
     return CountedElsewhere(table=counted.table, options=counts_options, inputs=inputs, scores=counted.scores)
 
@@ -228,13 +221,8 @@ def _of_file(file: File, engine: Engine, *, is_truth: bool) -> Source:
 
     frame = engine.scan(file.path, file.name)
     given = [nw.lit(value).alias(name) for name, value in file.belongs.columns.items()]
-    return Source(
-        file.name,
-        file.belongs.model,
-        frame.with_columns(*given) if given else frame,
-        is_truth,
-        part=file.belongs.part,
-    )
+    frame = frame.with_columns(*given) if given else frame
+    return Source(file.name, file.belongs.model, frame, is_truth, part=file.belongs.part)
 
 
 def _as_parquet(table: pa.Table) -> bytes:
@@ -267,12 +255,8 @@ def aggregate_below(folder: Path, digests: Collection[str]) -> Path | None:
     alike = exact or manifests
     if any(own != next(iter(alike.values())) for own in alike.values()):
         first = next(iter(alike))
-        raise InputError.of(
-            "aggregates_alike",
-            file=str(folder),
-            value=[one.name for one in alike],
-            path=shlex.quote(str(first)),
-        )
+        names, named = [one.name for one in alike], shlex.quote(str(first))
+        raise InputError.of("aggregates_alike", file=str(folder), value=names, path=named)
     return next(iter(alike), None)
 
 
@@ -287,11 +271,9 @@ class Opened:
     @property
     def files(self) -> tuple[InputRecord, ...]:
         """The files of the sums of scores."""
-        tables = (
-            {}
-            if self.scores is None
-            else {HISTOGRAMS: self.scores.histograms, PRODUCTS: self.scores.products}
-        )
+        if self.scores is None:
+            return ()
+        tables = {HISTOGRAMS: self.scores.histograms, PRODUCTS: self.scores.products}
         return tuple(
             InputRecord(path=name, sha256=self.manifest.files[name], rows=table.num_rows, model=None)
             for name, table in tables.items()
@@ -324,12 +306,8 @@ def opened(folder: Path, *, memory_limit: int | None = None) -> Opened:
         scores = ScoreSums(table(HISTOGRAMS, histograms_schema()), table(PRODUCTS, products_schema()))
         check_sums(scores.histograms, scores.products, counts, manifest)
     except Contradiction as error:
-        raise InputError.of(
-            "aggregate_contradicts",
-            file=str(folder / error.file),
-            why=error.why,
-            command=anew(manifest.options, folder),
-        ) from None
+        path, command = str(folder / error.file), anew(manifest.options, folder)
+        raise InputError.of("aggregate_contradicts", file=path, why=error.why, command=command) from None
     return Opened(manifest=manifest, counts=counts, scores=scores)
 
 
@@ -359,12 +337,11 @@ def aggregated_again(folder: Path, near: Path) -> bool | None:
     truth = None if path is None else str(place / path)
     options = dataclasses.replace(manifest.options, truth=truth)
     counted, _ = counts_of(recorded_files(rows, place, truth), options)
-    sums = counted.scores
+    sums, then = counted.scores, recorded.scores
     if (counted.positive, counted.cut) != (manifest.positive, manifest.cut):
         return False
-    return recorded.counts.equals(counted.table) and (
-        sums is None if recorded.scores is None else sums is not None and recorded.scores.agrees(sums)
-    )
+    alike = sums is then if sums is None or then is None else then.agrees(sums)
+    return recorded.counts.equals(counted.table) and alike
 
 
 def under_manifest(source: object, options: Options) -> Options:
@@ -383,9 +360,8 @@ def under_manifest(source: object, options: Options) -> Options:
     manifest = manifest_of(folder)
     made = manifest.options
     if options.truth is not None:
-        raise UsageError(
-            "--truth: the counts hold the true values; leave it out, or run on the files themselves"
-        )
+        remedy = "leave it out, or run on the files themselves"
+        raise UsageError(f"--truth: the counts hold the true values; {remedy}")
     lacking = [column for column in options.slices if not _divides(column, made.slices)]
     wanted = dataclasses.replace(made, slices=tuple(dict.fromkeys((*made.slices, *lacking))))
     changed = [f"--slice {column}" for column in lacking]
@@ -397,9 +373,8 @@ def under_manifest(source: object, options: Options) -> Options:
             wanted = dataclasses.replace(wanted, **{name: requested})
             changed.append(f"--{name} {requested}")
     if changed:
-        raise UsageError(
-            f"{folder} was aggregated without {', '.join(changed)}; aggregate anew: {anew(wanted, folder)}"
-        )
+        remedy = f"aggregate anew: {anew(wanted, folder)}"
+        raise UsageError(f"{folder} was aggregated without {', '.join(changed)}; {remedy}")
     return options
 
 
@@ -410,9 +385,8 @@ def _serves(manifest: Manifest, name: str, requested: object) -> bool:
         return manifest.positive in (requested, one_number(str(requested)))
     if name == "task" and manifest.positive is not None:
         return requested == "binary"
-    return requested == kept or (
-        name not in ("threshold", "cluster", "weight") and kept == getattr(_DEFAULTS, name)
-    )
+    free = name not in ("threshold", "cluster", "weight") and kept == getattr(_DEFAULTS, name)
+    return requested == kept or free
 
 
 def _divides(text: str, made: Sequence[str]) -> bool:

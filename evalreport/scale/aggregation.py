@@ -123,14 +123,8 @@ def count(sources: Sequence[Source], options: Options, engine: Engine) -> Counte
     summed = plan.graded if options.cluster is None and options.weight is None else {}
     used = {header for one in summed.values() for header in one.headers}
     scores = _scores(codes, plan, engine) if summed else None
-    cut = tuple(
-        sorted(
-            model
-            for one in coded
-            for model in one.models
-            if not (one.opened.source.is_truth or one.opened.labelled)
-        )
-    )
+    unlabelled = (one for one in coded if not (one.opened.source.is_truth or one.opened.labelled))
+    cut = sorted(model for one in unlabelled for model in one.models)
     return Counted(
         table=_table(codes, plan),
         models=tuple(one.models for one in coded),
@@ -252,13 +246,8 @@ def _check_agreement(codes: _Codes, plan: Plan, columns: Mapping[str, str]) -> N
                 f"--{option} {name}: the models have different values of {name!r} for the same example, {example}"
                 f"{_of(codes, differ)}: it must be the same for all"
             )
-        raise InputError.of(
-            "truths_of_an_id_disagree",
-            file=next(iter(plan.files)),
-            column="y_true",
-            example=example,
-            of=_of(codes, differ),
-        )
+        code, file, of = "truths_of_an_id_disagree", plan.files[0], _of(codes, differ)
+        raise InputError.of(code, file=file, column="y_true", example=example, of=of)
 
 
 def _of(codes: _Codes, wrong: npt.NDArray[np.bool_]) -> str:
@@ -287,11 +276,8 @@ def _table(codes: _Codes, plan: Plan) -> pa.Table:
     models = [(i, model) for i, model in enumerate(plan.models) if model is not None]
     columns = {TRUTH: (codes.agreed(TRUTH), plan.digits[TRUTH])}
     columns |= {PREDICTION + model: (predictions[i], plan.digits[PREDICTION]) for i, model in models}
-    columns |= {
-        name: (codes.agreed(name), texts)
-        for name, texts in plan.digits.items()
-        if name not in (TRUTH, PREDICTION)
-    }
+    others = {name: texts for name, texts in plan.digits.items() if name not in (TRUTH, PREDICTION)}
+    columns |= {name: (codes.agreed(name), texts) for name, texts in others.items()}
     cells = np.stack([code[used] for code, _ in columns.values()])
     distinct, place = np.unique(cells, axis=1, return_inverse=True)
     total = np.zeros(distinct.shape[1], dtype=np.int64)
@@ -320,12 +306,8 @@ def _scores(codes: _Codes, plan: Plan, engine: Engine) -> ScoreSums | None:
     true = codes.agreed(TRUTH)
     without = used & ((true == 0) | (predicted == 0).any(axis=0))
     if without.any():
-        raise InputError.of(
-            "id_without_label",
-            file=plan.files[0],
-            example=_example(codes, plan, without),
-            of=_of(codes, without),
-        )
+        example, of = _example(codes, plan, without), _of(codes, without)
+        raise InputError.of("id_without_label", file=plan.files[0], example=example, of=of)
     assert plan.positive is not None
     place = 1 + plan.digits[TRUTH].index(plan.positive)
     sizes = (int(codes.count[used & (true != place)].sum()), int(codes.count[used & (true == place)].sum()))
@@ -337,11 +319,8 @@ def _scores(codes: _Codes, plan: Plan, engine: Engine) -> ScoreSums | None:
     order = list(plan.digits)
     ranked = sorted(plan.graded)
     named = {f"s{k}": nw.col(f"s{place}") for k, place in enumerate(ranked)}
-    named |= {
-        f"p{k}": nw.col(f"p{place}")
-        for k, place in enumerate(ranked)
-        if plan.graded[place].probability is not None
-    }
+    probable = [(k, at) for k, at in enumerate(ranked) if plan.graded[at].probability is not None]
+    named |= {f"p{k}": nw.col(f"p{at}") for k, at in probable}
     frame = plan.by_id.filter(nw.col(f"v{model}") >= 0).select(
         (digits[order.index(TRUTH)] == place).cast(nw.Int64).alias("y"),
         *(digits[order.index(name)].alias(f"g{i}") for i, name in enumerate(slices)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +13,6 @@ from evalreport.cli.run import begin
 from evalreport.errors import UsageError
 from evalreport.options import memory_bytes
 from evalreport.texts import Message
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command("aggregate", cls=Grouped)

@@ -142,9 +142,8 @@ class _Histograms:
             raise Contradiction(HISTOGRAMS, "empty_cell")
         group, groups = _groups(table)
         model, models = _coded(table["model"])
-        positive, probability = (
-            table[name].to_numpy().astype(np.int64) for name in ("positive", "probability")
-        )
+        flags = (table[name].to_numpy() for name in ("positive", "probability"))
+        positive, probability = (column.astype(np.int64) for column in flags)
         low, high, count = (table[name].to_numpy() for name in ("low", "high", "count"))
         if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
             raise Contradiction(HISTOGRAMS, "limits")
@@ -156,9 +155,8 @@ class _Histograms:
         if (of_probability[model] != probability).any() or not inside[probability == 1].all():
             raise Contradiction(HISTOGRAMS, "limits")
         lows, place = np.unique(low, return_inverse=True)
-        keys, first_row, number = np.unique(
-            model * len(lows) + place.ravel(), return_index=True, return_inverse=True
-        )
+        bins = model * len(lows) + place.ravel()
+        keys, first_row, number = np.unique(bins, return_index=True, return_inverse=True)
         number = number.ravel()
         bin_low, bin_high, of_model = low[first_row], high[first_row], keys // len(lows)
         same = of_model[1:] == of_model[:-1]
@@ -213,9 +211,8 @@ class _Histograms:
             bins = {}
             for m, model in enumerate(self.models):
                 own = slice(limits[m], limits[m + 1])
-                bins[model] = _Bins(
-                    counts[:, own], self.low[used[own]], self.high[used[own]], self.probability[m]
-                )
+                low, high = self.low[used[own]], self.high[used[own]]
+                bins[model] = _Bins(counts[:, own], low, high, self.probability[m])
             yield bins
 
 
@@ -320,28 +317,21 @@ class _Products:
         if len(classes) == 2:
             expected = {(metric, *pair) for metric in self.ranks for pair in _pairs(bins)}
         for metric in self.losses:
-            expected |= {(metric, *pair) for pair in _pairs(forecasting)} | {
-                (metric, a, None) for a in forecasting
-            }
-        in_bins = {
-            (forecast_key(what, k), a, None)
-            for what in IN_BINS
-            for k in range(FORECAST_BINS)
-            for a in forecasting
-        }
-        if (
-            not expected <= set(found) <= expected | in_bins
-            or any(set(found[key]) != classes for key in expected)
-            or any(not set(own) <= classes for own in found.values())
-        ):
+            expected |= {(metric, *pair) for pair in _pairs(forecasting)}
+            expected |= {(metric, a, None) for a in forecasting}
+        keys = [forecast_key(what, k) for what in IN_BINS for k in range(FORECAST_BINS)]
+        in_bins = {(key, a, None) for key in keys for a in forecasting}
+        there = expected <= set(found) <= expected | in_bins and all(
+            set(found[k]) == classes for k in expected
+        )
+        if not there or any(not set(own) <= classes for own in found.values()):
             raise Contradiction(PRODUCTS, "rows")
         for positive in classes:
             own = {key: values[positive] for key, values in found.items() if positive in values}
             if len(classes) == 2:
                 for metric, slopes in self.ranks.items():
-                    self._check_ranks(
-                        metric, own, {m: _squares(slopes, bins[m], positive) for m in bins}, sum(sizes)
-                    )
+                    squares = {m: _squares(slopes, bins[m], positive) for m in bins}
+                    self._check_ranks(metric, own, squares, sum(sizes))
             for metric, loss in self.losses.items():
                 self._check_losses(metric, own, {m: _bounds(loss, bins[m], positive) for m in forecasting})
             for model in forecasting:
@@ -368,11 +358,11 @@ class _Products:
             error = errors[a] * bounds[b].largest
             holds = abs(own[metric, a, b]) <= (1 + ROUNDING) * most + error
             if holds and a == b:
+                total, largest = own[metric, a, None], (1 + ROUNDING) * math.sqrt(bounds[a].size * most)
                 holds = (
                     _within(own[metric, a, a], bounds[a].of_squares, error)
-                    and _within(own[metric, a, None], bounds[a].of_losses, errors[a])
-                    and abs(own[metric, a, None])
-                    <= (1 + ROUNDING) * math.sqrt(bounds[a].size * most) + errors[a]
+                    and _within(total, bounds[a].of_losses, errors[a])
+                    and abs(total) <= largest + errors[a]
                 )
             if not holds:
                 raise Contradiction(PRODUCTS, "product", metric=metric, a=a, b=b)
@@ -381,29 +371,25 @@ class _Products:
         """Check the bins of probabilities: whole numbers of examples that add up, and sums that lie in their bins."""
         places = range(FORECAST_BINS)
         given = [{k for k in places if (forecast_key(what, k), model, None) in own} for what in IN_BINS]
-        number, sums = (
-            np.array([own.get((forecast_key(what, k), model, None), 0.0) for k in places]) for what in IN_BINS
-        )
+        keys = ([(forecast_key(what, k), model, None) for k in places] for what in IN_BINS)
+        number, sums = (np.array([own.get(key, 0.0) for key in some]) for some in keys)
         counts = bins.counts[int(positive)]
         n = counts.sum()
         error = n * (self.n * UNIT + ROUNDING)
         edges = np.arange(FORECAST_BINS + 1) / FORECAST_BINS
+        inside = (sums >= number * edges[:-1] - error) & (sums <= number * edges[1:] + error)
         holds = (
             given[0] == given[1] == set(np.flatnonzero(number).tolist())
             and bool((number == np.floor(number)).all() and (number >= 0).all() and number.sum() == n)
-            and bool(
-                (sums >= number * edges[:-1] - error).all() and (sums <= number * edges[1:] + error).all()
-            )
+            and bool(inside.all())
         )
         if holds and bins.probability:
             below, inner = np.cumsum(number)[:-1], edges[1:-1, None]
             least = np.where(bins.high < inner - EDGE, counts, 0.0).sum(axis=1)
             most = np.where(bins.low < inner + EDGE, counts, 0.0).sum(axis=1)
-            holds = bool((least <= below).all() and (below <= most).all()) and _within(
-                float(sums.sum()),
-                (float((counts * bins.low).sum()), float((counts * bins.high).sum())),
-                error,
-            )
+            ends = (float((counts * bins.low).sum()), float((counts * bins.high).sum()))
+            fits = bool((least <= below).all() and (below <= most).all())
+            holds = fits and _within(float(sums.sum()), ends, error)
         if not holds:
             raise Contradiction(PRODUCTS, "forecasts", model=model)
 
@@ -449,9 +435,6 @@ def _bounds(loss: Callable[..., Floats], bins: _Bins, positive: bool) -> _Bounds
     ends = np.stack([loss(side, float(positive), log) for side in (low, high)])
     least, most = (ends.min(axis=0), ends.max(axis=0))
     largest = max(float(np.abs(loss(np.array([0.0, 1.0]), true, log)).max()) for true in (0.0, 1.0))
-    return _Bounds(
-        (float((counts * least).sum()), float((counts * most).sum())),
-        (float((counts * least**2).sum()), float((counts * most**2).sum())),
-        largest,
-        int(counts.sum()),
-    )
+    of_losses = (float((counts * least).sum()), float((counts * most).sum()))
+    of_squares = (float((counts * least**2).sum()), float((counts * most**2).sum()))
+    return _Bounds(of_losses, of_squares, largest, int(counts.sum()))

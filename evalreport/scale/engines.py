@@ -84,9 +84,8 @@ def read_engine(spelled: str) -> tuple[Name, str | None]:
     for known in get_args(Name):
         if name == known:
             if equals and (known == "duckdb" or not address):
-                raise UsageError(
-                    f"--engine {spelled}: expected duckdb, dask, dask=ADDRESS, spark or spark=MASTER"
-                )
+                expected = "duckdb, dask, dask=ADDRESS, spark or spark=MASTER"
+                raise UsageError(f"--engine {spelled}: expected {expected}")
             return known, address or None
     raise UsageError(f"--engine {spelled}: {unknown_name('engine', name, list(get_args(Name)))}")
 

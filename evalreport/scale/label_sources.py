@@ -108,13 +108,9 @@ def open_source(source: Source, options: Options) -> OpenedSource:
     roles = understand(names, file=source.name, options=about_truth(options) if source.is_truth else options)
     for standard, others in roles.rivals.items():
         first = roles.columns.get(standard) or roles.probabilities[standard.removeprefix("p_")]
+        other, first = others[0].strip(), first.strip()
         raise InputError.of(
-            "two_columns_for_one",
-            file=source.name,
-            column=others[0].strip(),
-            first=first.strip(),
-            other=others[0].strip(),
-            standard=standard,
+            "two_columns_for_one", file=source.name, column=other, other=other, first=first, standard=standard
         )
     if source.is_truth:
         needed: tuple[str, ...] = ("id", "y_true")
@@ -203,18 +199,10 @@ def _complement(p: nw.Expr) -> nw.Expr:
 
 
 def _refuse_other_designs(roles: Roles, name: str) -> None:
-    designs = [
-        column
-        for column in (*IDENTITY_COLUMNS, *KEY_COLUMNS, "outcome", "value")
-        if column in roles.columns and column != "time"
-    ]
-    if designs:
-        raise NotLabels.of(
-            "other_design",
-            file=name,
-            column=roles.columns[designs[0]],
-            columns=repr(roles.columns[designs[0]]),
-        )
+    others = (column for column in (*IDENTITY_COLUMNS, *KEY_COLUMNS, "outcome", "value") if column != "time")
+    header = next((roles.columns[column] for column in others if column in roles.columns), None)
+    if header is not None:
+        raise NotLabels.of("other_design", file=name, column=header, columns=repr(header))
 
 
 def counted_columns(opened: Sequence[OpenedSource], options: Options) -> dict[str, str]:
@@ -291,13 +279,8 @@ def labelled(
         column: _distinct(one, header, option=columns.get(column))
         for column, header in headers_of(one, columns).items()
     }
-    for column in (TRUTH, PREDICTION):
-        spelled = values.get(column, {})
-        values |= (
-            {column: {own: text for own, text in spelled.items() if text.strip() not in missing}}
-            if spelled
-            else {}
-        )
+    for column in {TRUTH, PREDICTION} & values.keys():
+        values[column] = {own: text for own, text in values[column].items() if text.strip() not in missing}
     models: tuple[str, ...] = (one.source.model,)
     if "model" in one.roles.columns and not one.source.is_truth:
         header = one.roles.columns["model"]
@@ -366,13 +349,8 @@ def as_text(one: OpenedSource, header: str) -> nw.Expr:
     texts = (nw.String, nw.Categorical, nw.Enum, nw.Date, *(() if is_id else (nw.Boolean,)))
     if kind in texts or kind.is_integer() or (kind.is_float() and not is_id):
         return column.cast(nw.String)
-    raise NotLabels.of(
-        "no_text",
-        file=one.source.name,
-        column=header,
-        kind=kind,
-        expected="text or whole numbers" if is_id else "text, numbers or true and false",
-    )
+    expected = "text or whole numbers" if is_id else "text, numbers or true and false"
+    raise NotLabels.of("no_text", file=one.source.name, column=header, kind=kind, expected=expected)
 
 
 def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> dict[str, str]:
@@ -396,9 +374,8 @@ def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> d
         )
     if len(array) > most:
         why = say("unserved.of_weights") if option == "weight" else ""
-        raise UsageError(
-            f"--{option} {header}: the column has more than {most:,} values, too many to count{why}"
-        )
+        many = f"the column has more than {most:,} values, too many to count"
+        raise UsageError(f"--{option} {header}: {many}{why}")
     kind = one.schema[header]
     # Engines write a true and a 1.0 each in its own way.
     typed = array
@@ -450,6 +427,5 @@ def require_classes(labels: set[str], options: Options, file: str) -> None:
     if options.task is not None or not labels or not all(is_number(label) for label in labels):
         return
     if len(set(map(one_number, labels))) > MOST_WHOLE_CLASSES or not all(is_whole(label) for label in labels):
-        raise NotLabels.of(
-            "numbers_to_predict", file=file, column="y_true", most_whole_classes=MOST_WHOLE_CLASSES
-        )
+        most = MOST_WHOLE_CLASSES
+        raise NotLabels.of("numbers_to_predict", file=file, column="y_true", most_whole_classes=most)

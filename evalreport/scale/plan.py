@@ -170,9 +170,8 @@ def _ranked(coded: Sequence[LabelledSource], labels: Sequence[str], options: Opt
         given = [label for one in coded for label in one.opened.roles.probabilities]
         spelling = one_spelling([*labels, *given])
         positive = positive_of(in_order(labels), options.positive, {spelling[label] for label in given})
-        columns = (
-            (one, graded(one.opened, labels, positive)) for one in coded if not one.opened.source.is_truth
-        )
+        predicted = (one for one in coded if not one.opened.source.is_truth)
+        columns = ((one, graded(one.opened, labels, positive)) for one in predicted)
         sources = {one.opened.source.name: ranking for one, ranking in columns if ranking is not None}
     unlabelled = [one for one in coded if not (one.opened.source.is_truth or one.opened.labelled)]
     for one in unlabelled:
@@ -180,9 +179,8 @@ def _ranked(coded: Sequence[LabelledSource], labels: Sequence[str], options: Opt
         if ranking is None or (ranking.probability is None and options.threshold is None):
             raise without_labels(one.opened)
     if options.threshold is not None and not unlabelled:
-        raise UsageError(
-            f"--threshold {options.threshold:g}: every model gives labels (y_pred), so there is nothing to cut"
-        )
+        why = "every model gives labels (y_pred), so there is nothing to cut"
+        raise UsageError(f"--threshold {options.threshold:g}: {why}")
     return _Ranked(sources, positive, options.threshold)
 
 
@@ -270,11 +268,7 @@ def _joined(
     number = {value: i + 1 for i, value in enumerate(places)}
     if not values:
         return frame.with_columns(nw.lit(0).cast(nw.Int64).alias(code))
-    known = pa.table(
-        {
-            text: pa.array(list(values), pa.string()),
-            code: pa.array([number[value] for value in values.values()], pa.int64()),
-        }
-    )
+    codes = pa.array([number[value] for value in values.values()], pa.int64())
+    known = pa.table({text: pa.array(list(values), pa.string()), code: codes})
     joined = frame.join(engine.small(known), on=text, how="left")
     return joined.with_columns(nw.col(code).fill_null(0).cast(nw.Int64))

@@ -79,6 +79,7 @@ class Scored:
 
 def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
     """Let an engine make the histograms, and then the sums of products."""
+    import narwhals as nw
     import pyarrow as pa
 
     from evalreport.metrics.registry import losses_of_probability, slopes_of_ranks
@@ -93,7 +94,7 @@ def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
     products: list[dict[str, object]] = []
     for place, column in enumerate((None, *scored.slices)):
         group = "g" if column is None else f"g{place - 1}"
-        whole = frame.with_columns(_whole(group)) if column is None else frame
+        whole = frame.with_columns(nw.lit(0).cast(nw.Int64).alias(group)) if column is None else frame
         counted = [_histogram(whole, group, k) for k in range(len(cuts))]
         values = (None,) if column is None else scored.slices[column]
         histograms += [
@@ -104,12 +105,6 @@ def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
         for k in sorted(scored.with_probabilities):
             products += _forecasts(scored, whole, group, column, values, k)
     return ScoreSums(pa.concat_tables(histograms), pa.Table.from_pylist(products, schema=products_schema()))
-
-
-def _whole(name: str) -> nw.Expr:
-    import narwhals as nw
-
-    return nw.lit(0).cast(nw.Int64).alias(name)
 
 
 def histograms_schema() -> pa.Schema:
@@ -179,15 +174,8 @@ def _placed(frame: Frame, score: str, name: str, level: _Level, engine: Engine) 
         )
         place = ((half - low) * by_width).floor().clip(0.0, last) + first
         return frame.with_columns(place.cast(nw.Int64).alias(name))
-    table = pa.table(
-        {
-            name: level.code,
-            "low": level.low,
-            "by": level.by_width,
-            "last": level.parts - 1.0,
-            "first": level.first,
-        }
-    )
+    columns = {"low": level.low, "by": level.by_width, "last": level.parts - 1.0, "first": level.first}
+    table = pa.table({name: level.code, **columns})
     place = ((half - nw.col("low")) * nw.col("by")).floor()
     within = nw.when(place < nw.col("last")).then(place).otherwise(nw.col("last"))
     kept = [column for column in frame.collect_schema().names() if column != name]
@@ -339,9 +327,8 @@ def _forecasts(
 
     p, scale = nw.col(f"p{k}"), _power_below(2.0**BITS / scored.n)
     place = (p * FORECAST_BINS).round(12).floor().clip(0, FORECAST_BINS - 1).cast(nw.Int64)
-    whole = frame.select(
-        group, "y", place.alias("bin"), (p * scale + 0.5).floor().cast(nw.Int64).alias("sum")
-    )
+    scaled = (p * scale + 0.5).floor().cast(nw.Int64)
+    whole = frame.select(group, "y", place.alias("bin"), scaled.alias("sum"))
     keys = [group, "y", "bin"]
     table = collected(whole.group_by(*keys).agg(nw.len().alias("count"), nw.col("sum").sum()))
     for row in table.sort_by([(key, "ascending") for key in keys]).to_pylist():

@@ -12,6 +12,7 @@ import http.client
 import os
 import re
 import shutil
+import socket
 import ssl
 import time
 import urllib.error
@@ -86,26 +87,22 @@ def read_address(text: str) -> Address:
     scheme, _, rest = text.partition(":")
     scheme = scheme.lower()
     if not rest.startswith("//"):
-        raise _refused(
-            f"{scheme}:", "an address has two slashes after its scheme", "pass it as text, not as a Path"
-        )
+        problem = "an address has two slashes after its scheme"
+        raise _refused(f"{scheme}:", problem, "pass it as text, not as a Path")
     if scheme not in SCHEMES:
-        raise _refused(
-            f"{scheme}://", "addresses of this kind are not read", "copy the files here, and name the copy"
-        )
+        problem = "addresses of this kind are not read"
+        raise _refused(f"{scheme}://", problem, "copy the files here, and name the copy")
     pure, _, query = rest[2:].partition("#")[0].partition("?")
     netloc, slash, path = pure.partition("/")
     login, at, host = netloc.rpartition("@")
     user, colon, password = login.partition(":")
     if not re.fullmatch(r"[\w.-]+(:\d{1,5})?|\[[0-9a-fA-F:.]+\](:\d{1,5})?", host):
-        raise _refused(
-            f"{scheme}://", "its host cannot be read", "write /, @ and : of a password as %2F, %40 and %3A"
-        )
+        remedy = "write /, @ and : of a password as %2F, %40 and %3A"
+        raise _refused(f"{scheme}://", "its host cannot be read", remedy)
     if "@" in path and ":" in netloc and not at and not re.search(r":\d+$", netloc):
         raise _refused(f"{scheme}://", "its host cannot be read", "write / of a password as %2F")
-    return Address(
-        scheme, unquote(user) if at else None, unquote(password) if colon else None, host, slash + path, query
-    )
+    login_parts = (unquote(user) if at else None, unquote(password) if colon else None)
+    return Address(scheme, *login_parts, host, slash + path, query)
 
 
 def _refused(shown: str, problem: str, remedy: str) -> InputError:
@@ -197,11 +194,8 @@ def _copy_body(answer: http.client.HTTPResponse, stream: IO[bytes], to: Path) ->
         It is less than was declared.
     """
     header = answer.headers.get("Content-Length")
-    declared = (
-        int(header)
-        if header is not None and header.isascii() and header.isdigit() and len(header) < 16
-        else None
-    )
+    usable = header is not None and header.isascii() and header.isdigit() and len(header) < 16
+    declared = int(header) if header is not None and usable else None
     most = MOST_BYTES if declared is None else declared
     if most > MOST_BYTES or (declared is not None and declared > _room(to)):
         raise OSError(errno.ENOSPC, "more than there is room for")
@@ -307,11 +301,10 @@ def _file_system(address: Address) -> fs.FileSystem:
     anonymous = options.get("anonymous") == "true"
     endpoint, scheme = options.get("endpoint_override"), options.get("scheme", "https")
     if address.scheme == "gs":
+        anonymous = anonymous or address.user == "anonymous"
+        limit = timedelta(seconds=ANSWERING)
         return fs.GcsFileSystem(
-            anonymous=anonymous or address.user == "anonymous",
-            endpoint_override=endpoint,
-            scheme=scheme,
-            retry_time_limit=timedelta(seconds=ANSWERING),
+            anonymous=anonymous, endpoint_override=endpoint, scheme=scheme, retry_time_limit=limit
         )
     elsewhere = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     if endpoint is None and elsewhere:
@@ -365,18 +358,17 @@ def _understood(error: BaseException) -> tuple[str, str | None]:
         return _by_code(str(error.code)), f"HTTP {error.code}"
     if isinstance(error, urllib.error.URLError) and isinstance(error.reason, BaseException):
         error = error.reason
-    if isinstance(error, ssl.SSLError):
-        return "certificate", None
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return "room", None
-    if isinstance(error, TimeoutError):
-        return "time", None
-    if isinstance(error, (http.client.IncompleteRead, ConnectionResetError, http.client.RemoteDisconnected)):
-        return "cut", None
-    if isinstance(error, (ConnectionError, urllib.error.URLError)) or type(error).__name__ == "gaierror":
-        return "connection", None
-    if isinstance(error, FileNotFoundError):
-        return "nothing", None
+    cut = (http.client.IncompleteRead, ConnectionResetError, http.client.RemoteDisconnected)
+    kinds: dict[str, bool] = {
+        "certificate": isinstance(error, ssl.SSLError),
+        "room": isinstance(error, OSError) and error.errno == errno.ENOSPC,
+        "time": isinstance(error, TimeoutError),
+        "cut": isinstance(error, cut),
+        "connection": isinstance(error, (ConnectionError, urllib.error.URLError, socket.gaierror)),
+        "nothing": isinstance(error, FileNotFoundError),
+    }
+    if any(kinds.values()):
+        return next(kind for kind, holds in kinds.items() if holds), None
     text = str(error)
     code = next((group for match in _CODE.finditer(text) for group in match.groups() if group), None)
     return _by_code(text if code is None else f"{code} {text}"), code

@@ -289,26 +289,22 @@ def _columns(
         try:
             if room is not None:
                 room.check(_as_plain_text(array, kind))
-                array.validate(
-                    full=True
-                )  # text of a file that is not UTF-8 would fail wherever it is looked at first
+                # Text of a file that is not UTF-8 would fail wherever it is looked at first.
+                array.validate(full=True)
             kept = keep(array, kind)
             if kind == "optional" and len(kept.dictionary) > MOST_TEXTS and not all_numbers(kept):
                 left_out[header] = Message("unused.free_text", most=MOST_TEXTS)
             else:
                 arrays[header] = kept
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-            if kind in (
-                "metadata",
-                "optional",
-            ):  # an embedding or a picture beside the predictions does no harm
+            # An embedding or a picture beside the predictions does no harm.
+            if kind in ("metadata", "optional"):
                 left_out[header] = Message("unused.no_text_or_numbers")
                 continue
             if pa.types.is_nested(array.type):
                 raise InputError.of("several_values_in_a_cell", file=name, column=header) from None
-            raise InputError.of(
-                "column_unreadable", file=name, column=header, first_line=_first_line(error)
-            ) from None
+            first = _first_line(error)
+            raise InputError.of("column_unreadable", file=name, column=header, first_line=first) from None
 
     return arrays, left_out
 
@@ -369,14 +365,15 @@ def read_arrays(
     lengths = {header: len(column) for header, column in columns.items()}
     if len(set(lengths.values())) > 1:
         shortest, longest = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
+        least, most, names = lengths[shortest], lengths[longest], (repr(shortest), repr(longest))
         raise InputError.of(
             "unlike_lengths",
             file=name,
             column=shortest,
-            longest=repr(longest),
-            most=lengths[longest],
-            shortest=repr(shortest),
-            least=lengths[shortest],
+            shortest=names[0],
+            least=least,
+            longest=names[1],
+            most=most,
         )
     return read_table(pa.table(columns), name, choose)
 
@@ -406,9 +403,8 @@ def _by_class(arrays: Mapping[str, object], name: str, classes: Sequence[object]
         if classes is not None:
             labels = as_text(pa.array(list(classes))).to_pylist()
             if len(labels) != matrix.shape[1]:
-                raise InputError.of(
-                    "unlike_classes", file=name, column=header, columns=matrix.shape[1], labels=len(labels)
-                )
+                counts = {"columns": matrix.shape[1], "labels": len(labels)}
+                raise InputError.of("unlike_classes", file=name, line=None, column=header, **counts)
             names = [f"p_{label}" for label in labels]
         rest |= dict(zip(names, matrix.T, strict=True))
     return rest
@@ -586,16 +582,10 @@ def _one_dimension(header: object, values: object, name: str) -> Arrow:
             # Some at a time: as Python's own texts all of them would take many times the room.
             return pa.chunked_array([pa.array(piece.tolist(), pa.string()) for piece in pieces], pa.string())
         return pa.array(values, from_pandas=True)
-    except (
-        pa.ArrowException,
-        UnicodeDecodeError,
-        TypeError,
-        ValueError,
-        OverflowError,
-        SystemError,
-    ) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, SystemError) as error:
+        first = _first_line(error)
         raise InputError.of(
-            "column_of_mixed_types", file=name, column=str(header), first_line=_first_line(error)
+            "column_of_mixed_types", file=name, column=str(header), first_line=first
         ) from None
 
 

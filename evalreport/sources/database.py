@@ -47,6 +47,8 @@ def database(memory_limit: int | None = None) -> Iterator[duckdb.DuckDBPyConnect
     UsageError
         Where the limit leaves no room to work in.
     """
+    import duckdb
+
     shared = _SHARED.get()
     try:
         if shared is None:
@@ -59,10 +61,10 @@ def database(memory_limit: int | None = None) -> Iterator[duckdb.DuckDBPyConnect
         with known[memory_limit].cursor() as connection:
             connection.execute("SET enable_progress_bar = false")
             yield connection
-    except _errors_of_duckdb() as error:
+    except (duckdb.Error, OSError) as error:
         # While rows are fetched, Arrow passes DuckDB's errors on as OSErrors.
         if type(error).__name__ == "OutOfMemoryException" or _NO_ROOM.search(str(error)):
-            raise _no_room(_limit(memory_limit), error) from None
+            raise _no_room(memory_limit or usable_memory(), error) from None
         raise
 
 
@@ -80,10 +82,6 @@ def one_database() -> Iterator[None]:
             _SHARED.reset(token)
 
 
-def _limit(memory_limit: int | None) -> int:
-    return usable_memory() if memory_limit is None else memory_limit
-
-
 def _opened_database(memory_limit: int | None, stack: ExitStack) -> duckdb.DuckDBPyConnection:
     import duckdb
 
@@ -91,19 +89,13 @@ def _opened_database(memory_limit: int | None, stack: ExitStack) -> duckdb.DuckD
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "threads": "2",
-        "memory_limit": f"{_limit(memory_limit)}B",
+        "memory_limit": f"{memory_limit or usable_memory()}B",
         "temp_directory": stack.enter_context(tempfile.TemporaryDirectory(prefix="evalreport-")),
     }
     connection = stack.enter_context(duckdb.connect(":memory:", config=settings))
     # Standard output carries the requested output alone.
     connection.execute("SET enable_progress_bar = false")
     return connection
-
-
-def _errors_of_duckdb() -> tuple[type[Exception], ...]:
-    import duckdb
-
-    return duckdb.Error, OSError
 
 
 def usable_memory() -> int:

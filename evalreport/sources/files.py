@@ -159,10 +159,8 @@ def _at_address(text: str, apart: File | None, copies: Copies) -> tuple[list[Fil
     if not entries:
         raise _no_file(warnings, address.shown)
     kept = copied(listing, entries, copies())
-    return [
-        File(path, entry.name, entry.name, its)
-        for entry, path, its in zip(entries, kept, belongs, strict=True)
-    ], warnings
+    three = zip(entries, kept, belongs, strict=True)
+    return [File(path, entry.name, entry.name, its) for entry, path, its in three], warnings
 
 
 def _placed_at(entry: Entry) -> PurePosixPath:
@@ -198,11 +196,8 @@ def _in_folder(folder: Path, root: Path, apart: File | None) -> tuple[list[File]
     kept, warnings = _sifted(entries)
     if all(import_of(Path(entry.name)) for entry in kept):
         refuse_logs((Path(entry.name) for entry in entries), str(folder))
-    files, warnings = _placed(kept, warnings, folder, root, apart)
-    return files, [
-        *warnings,
-        *(warning("ignored_file", "link", about=(link.file,), file=link.file) for link in links),
-    ]
+    warnings += [warning("ignored_file", "link", about=(link.file,), file=link.file) for link in links]
+    return _placed(kept, warnings, folder, root, apart)
 
 
 def _placed(
@@ -243,9 +238,8 @@ def _named(text: str, option: str | None, copies: Copies) -> File:
 
         listing = listed(read_address(text))
         if listing.top:
-            raise _nothing(
-                f"a folder stands where a file is meant (named by {option})", read_address(text).shown
-            )
+            problem = f"a folder stands where a file is meant (named by {option})"
+            raise _nothing(problem, read_address(text).shown)
         entry = listing.entries[0]
         check_format(entry.file, entry.name, option)
         path = copied(listing, listing.entries, copies())[0]
@@ -313,24 +307,23 @@ def set_truth_apart(
     InputError
         Two are called so, or nothing is left.
     """
+
+    def called_truth(files: Sequence[File]) -> list[File]:
+        return [file for file in files if not file.belongs.part and is_truth(PurePath(file.name).name)]
+
     truth = apart
     if apart is not None:
         rest = [file for file in found if not file.path.samefile(apart.path)]
-        others = [file for file in rest if not file.belongs.part and is_truth(PurePath(file.name).name)]
+        others = called_truth(rest)
         if len(others) < len(rest):
             rest = [file for file in rest if file not in others]
             names = [PurePath(file.name).name for file in others]
             warnings += tuple(warning("ignored_file", "truth", about=(name,), file=name) for name in names)
     else:
-        named = (
-            [f for f in found if not f.belongs.part and is_truth(PurePath(f.name).name)]
-            if len(found) > 1
-            else []
-        )
+        named = called_truth(found) if len(found) > 1 else []
         if len(named) > 1:
-            raise InputError.of(
-                "two_truths", file=named[0].name, first=named[0].relative, second=named[1].relative
-            )
+            first, second = (file.relative for file in named[:2])
+            raise InputError.of("two_truths", file=named[0].name, first=first, second=second)
         truth = named[0] if named else None
         rest = [file for file in found if file is not truth]
     if not rest:
@@ -369,27 +362,18 @@ def check_format(name: str, shown: str, option: str | None = None) -> None:
     where = f" (named by {option})" if option else ""
     suffix = PurePath(name).suffix
     if suffix.lower() in UNSAFE_SUFFIXES:
+        said = {"where": where, "formats": readable(), "remedy": how_written(suffix)}
         raise InputError.of(
-            "unsafe_format",
-            file=shown,
-            suffix=suffix.lower(),
-            where=where,
-            formats=readable(),
-            remedy=how_written(suffix),
+            "unsafe_format", file=shown, line=None, column=None, suffix=suffix.lower(), **said
         )
     if option is None and not is_address(shown):
         refuse_logs([Path(shown)], shown)
     if PurePath(name).name == RESULTS:
         raise InputError.of("results_of_a_run", file=shown, found=RESULTS, where=where)
     if file_format(PurePath(name)) is None:
-        raise InputError.of(
-            "unknown_format",
-            file=shown,
-            value=suffix or "without a suffix",
-            where=where,
-            formats=readable(),
-            remedy=how_written(suffix),
-        )
+        said = {"where": where, "formats": readable(), "remedy": how_written(suffix)}
+        value = suffix or "without a suffix"
+        raise InputError.of("unknown_format", file=shown, line=None, column=None, value=value, **said)
 
 
 def is_file(path: Path) -> bool:

@@ -184,9 +184,8 @@ def _batches(rows: Iterator[list[str]], places: list[int]) -> Iterator[pa.Record
 def _whole_rows(records: Iterator[Record], names: tuple[str, ...], name: str) -> Iterator[Record]:
     for record in records:
         if len(record.cells) != len(names):
-            raise InputError.of(
-                "ragged_row", file=name, line=record.line, cells=len(record.cells), headers=len(names)
-            )
+            cells = len(record.cells)
+            raise InputError.of("ragged_row", file=name, line=record.line, cells=cells, headers=len(names))
         yield record
 
 
@@ -253,9 +252,8 @@ def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
         if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise InputError.of("text_in_utf_16", file=name, line=number)
         if len(raw) > _LONGEST_LINE:
-            raise InputError.of(
-                "long_line", file=name, line=number, longest_line=f"{_LONGEST_LINE / 1000000.0:,.0f}"
-            )
+            longest = f"{_LONGEST_LINE / 1000000.0:,.0f}"
+            raise InputError.of("long_line", file=name, line=number, longest_line=longest)
         if number == 1 and raw.startswith(b"PK\x03\x04"):
             raise InputError.of("archive_as_text", file=name, line=number)
         if b"\0" in raw:
@@ -388,9 +386,8 @@ def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, object
         with opened(path) as stream:
             for line, raw in enumerate(iter(lambda: stream.readline(_LONGEST_JSON_LINE + 1), b""), start=1):
                 if len(raw) > _LONGEST_JSON_LINE:
-                    raise _not_an_object(
-                        name, line, f"the line is longer than {_LONGEST_JSON_LINE / 1e6:,.0f} MB"
-                    )
+                    longest = f"{_LONGEST_JSON_LINE / 1e6:,.0f} MB"
+                    raise _not_an_object(name, line, f"the line is longer than {longest}")
                 if not raw.strip():
                     continue
                 record = json.loads(raw.decode("utf-8"), object_pairs_hook=with_each_key_once)
@@ -475,14 +472,12 @@ def source_of(file: File, *, memory_limit: int | None = None) -> Source:
             return {name: kind for name, kind in chosen.items() if name not in given}
 
         columns = read_file(file.path, file.name, both, memory_limit=memory_limit)
-        return _with_constants(
-            columns, {name: (given[name], chosen[name]) for name in given if name in chosen}, given
-        )
+        added = {name: (given[name], chosen[name]) for name in given if name in chosen}
+        return _with_constants(columns, added, given)
 
     # The rows of an array are known by their position.
-    return Source(
-        file.name, file.belongs.model, read, file.belongs.part, in_memory=file_format(file.path) == "npy"
-    )
+    array = file_format(file.path) == "npy"
+    return Source(file.name, file.belongs.model, read, file.belongs.part, in_memory=array)
 
 
 def _with_constants(
@@ -492,9 +487,7 @@ def _with_constants(
     import pyarrow as pa
 
     first = from_numpy(np.zeros(columns.rows, np.int8))
-    arrays = {
-        name: keep(pa.array([value], pa.string()), kind).take(first) for name, (value, kind) in added.items()
-    }
+    arrays = {n: keep(pa.array([value], pa.string()), kind).take(first) for n, (value, kind) in added.items()}
     locate_own = columns.locate  # holds no column, as ``columns`` does
 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
@@ -502,6 +495,5 @@ def _with_constants(
             return locate_own(row, None)[0], given[header] or ""
         return locate_own(row, header)
 
-    return replace(
-        columns, names=(*columns.names, *given), arrays={**columns.arrays, **arrays}, locate=locate
-    )
+    names = (*columns.names, *given)
+    return replace(columns, names=names, arrays={**columns.arrays, **arrays}, locate=locate)

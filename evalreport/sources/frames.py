@@ -86,17 +86,13 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
             if not hasattr(source, "num_rows"):
                 raise unreadable(name, "a data set that is streamed: load it without streaming=True")
             table = _arrow(source.with_format("arrow")[:])
-            return with_class_names(
-                table.replace_schema_metadata(source.features.arrow_schema.metadata)
-            ), None
+            table = table.replace_schema_metadata(source.features.arrow_schema.metadata)
+            return with_class_names(table), None
         frame = nw.from_native(source, pass_through=True)
         if isinstance(frame, nw.LazyFrame):
             names = frame.collect_schema().names()
-            if (
-                _of(source, "pyspark")
-                and ID_NAMES.isdisjoint(map(usual_case, names))
-                and not are_counts(names)
-            ):
+            named = not ID_NAMES.isdisjoint(map(usual_case, names))
+            if _of(source, "pyspark") and not named and not are_counts(names):
                 raise InputError.of("no_id_in_spark", file=name, column="id")
             frame = frame.collect()
         return (frame.to_arrow() if isinstance(frame, nw.DataFrame) else pa.table(source)), None
@@ -145,11 +141,7 @@ def with_named_probabilities(table: pa.Table) -> pa.Table:
     known = any(usual_case(name) in (*spellings(), *LONE_PROBABILITIES) for name in names)
     if len(names) < 2 or known or not all(pa.types.is_floating(field.type) for field in table.schema):
         return table
-    values = (
-        np.column_stack([column.to_numpy() for column in table.columns])
-        if table.num_rows
-        else np.empty((0, 1))
-    )
+    values = np.column_stack([column.to_numpy() for column in table.columns])
     inside = values.size and ((values >= 0) & (values <= 1)).all()
     if not inside or (np.abs(values.sum(axis=1) - 1) > SUM_TOLERANCE).any():
         return table

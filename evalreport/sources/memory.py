@@ -209,13 +209,10 @@ def _refuse_estimator(value: object, model: str) -> None:
         return
     name = model if model.isidentifier() else MODEL
     graded = hasattr(value, "predict_proba")
-    given = f"'y_pred': {name}.predict(X_test)" + (
-        f", 'y_prob': {name}.predict_proba(X_test)" if graded else ""
-    )
-    remedy = (
-        f"models = {{{model!r}: {{{given}}}}}; evalreport.evaluate(models, truth=y_test"
-        f"{f', classes={name}.classes_' if graded else ''})"
-    )
+    given, classes = f"'y_pred': {name}.predict(X_test)", ""
+    if graded:
+        given, classes = f"{given}, 'y_prob': {name}.predict_proba(X_test)", f", classes={name}.classes_"
+    remedy = f"models = {{{model!r}: {{{given}}}}}; evalreport.evaluate(models, truth=y_test{classes})"
     if hasattr(value, "cv_results_"):
         remedy += f"; or pass {name}.cv_results_ to compare the candidates of the search"
     raise InputError.of("estimator", file=f"<{model}>", name=type(value).__name__, remedy=remedy)
@@ -328,24 +325,22 @@ def _places(own: pa.Array, reference: pa.Array, name: str, headers: tuple[str, s
         counts = pc.value_counts(labels)
         twice = counts.filter(pc.greater(counts.field("counts"), 1))
         if len(twice):
-            raise InputError.of(
-                "label_twice_in_index", file=name, column=header, label=twice[0]["values"].as_py()
-            )
+            label = twice[0]["values"].as_py()
+            raise InputError.of("label_twice_in_index", file=name, column=header, label=label)
     places = pc.index_in(reference, own)
     if places.null_count or len(own) > len(reference):
-        lost = (
-            reference.filter(pc.is_null(places))
-            if places.null_count
-            else own.filter(pc.invert(pc.is_in(own, reference)))
-        )
+        lost = reference.filter(pc.is_null(places))
+        lost = lost if places.null_count else own.filter(pc.invert(pc.is_in(own, reference)))
+        others = f", as are {len(lost) - 1} others" if len(lost) > 1 else ""
+        label, names = lost[0].as_py(), {"first": repr(headers[0]), "second": repr(headers[1])}
         raise InputError.of(
             "other_labels_in_index",
             file=name,
+            line=None,
             column=headers[0],
-            first=repr(headers[0]),
-            second=repr(headers[1]),
-            label=lost[0].as_py(),
-            others=f", as are {len(lost) - 1} others" if len(lost) > 1 else "",
+            label=label,
+            others=others,
+            **names,
         )
     return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.int64)
 
@@ -373,7 +368,7 @@ def _with_ids(parts: Sequence[_Part], truth: _Part | None) -> tuple[list[_Part],
             return part
         index = part.index
         if index is None:
-            rows = _rows(part)
+            rows = len(cast(Sized, next(iter(part.columns.values()), ())))
             if reference is not truth and not alike:
                 raise InputError.of("no_order", file=part.name)
             if rows != len(labels):
@@ -413,10 +408,6 @@ def _require_known(part: _Part, reference: _Part) -> None:
         raise InputError.of("default_index", file=part.name, n=count, name=reference.name)
 
 
-def _rows(part: _Part) -> int:
-    return len(cast(Sized, next(iter(part.columns.values()), ())))
-
-
 def _source(part: _Part, classes: Sequence[object] | None) -> Source:
     import pyarrow as pa
 
@@ -424,9 +415,8 @@ def _source(part: _Part, classes: Sequence[object] | None) -> Source:
         if all(isinstance(column, (pa.Array, pa.ChunkedArray)) for column in part.columns.values()):
             lengths = {len(column) for column in part.columns.values()}  # type: ignore[arg-type]
             if len(lengths) == 1:
-                return _filled(
-                    read_table(_without_nan(pa.table(dict(part.columns))), part.name, choose), part
-                )
+                table = _without_nan(pa.table(dict(part.columns)))
+                return _filled(read_table(table, part.name, choose), part)
         return _filled(read_arrays(part.columns, part.name, choose, classes=classes), part)
 
     return Source(part.name, part.model, read, in_memory=True)

@@ -233,9 +233,8 @@ def keep_batches(
     from evalreport.predictions.cells import all_numbers, keep, stacked
 
     pieces: dict[str, list[pa.Array]] = {header: [] for header in kinds}
-    texts: dict[str, pa.Array] = {
-        header: pa.nulls(0, pa.string()) for header, kind in kinds.items() if kind == "optional"
-    }
+    optional = [header for header, kind in kinds.items() if kind == "optional"]
+    texts: dict[str, pa.Array] = {header: pa.nulls(0, pa.string()) for header in optional}
     rows = 0
     for batch in batches:
         rows += batch.num_rows
@@ -253,7 +252,6 @@ def keep_batches(
                 if len(texts[header]) > MOST_TEXTS:
                     del pieces[header]
     arrays = {header: stacked(arrays) for header, arrays in pieces.items()} if rows else {}
-    left_out = {
-        header: Message("unused.free_text", most=MOST_TEXTS) for header in kinds if header not in pieces
-    }
+    why = Message("unused.free_text", most=MOST_TEXTS)
+    left_out = {header: why for header in kinds if header not in pieces}
     return Columns(names, arrays, rows, locate, left_out)

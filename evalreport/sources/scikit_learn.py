@@ -100,11 +100,8 @@ def score_arrays(source: object) -> dict[str, dict[str, object]] | None:
     scores: dict[str, dict[str, object]] = {}
     for name, given in source.items():
         values = np.asarray(given) if isinstance(given, (np.ndarray, list, tuple)) else np.empty(0, object)
-        if (
-            values.ndim != 1
-            or values.dtype.kind != "f"
-            or usual_case(str(name)) in (*spellings(), *LONE_PROBABILITIES)
-        ):
+        numbers = values.ndim == 1 and values.dtype.kind == "f"
+        if not numbers or usual_case(str(name)) in (*spellings(), *LONE_PROBABILITIES):
             return None
         scores[str(name)] = {"value": values, "fold": list(map(str, range(len(values))))}
     alike = {len(cast(np.ndarray, columns["value"])) for columns in scores.values()}
@@ -176,9 +173,8 @@ def _left_out(why: Message) -> FoundRecord:
 
 
 def _folds(results: Scored, name: str, named: str | None) -> dict[str, object]:
-    scorer = _scorer(
-        {header.removeprefix("test_") for header in results if header.startswith("test_")}, name, named
-    )
+    scored = {header.removeprefix("test_") for header in results if header.startswith("test_")}
+    scorer = _scorer(scored, name, named)
     values = np.asarray(results[f"test_{scorer}"], dtype=np.float64)
     splits = _splits(results)
     if not splits:  # without the sizes of the folds, which a caution says
@@ -191,10 +187,8 @@ def _folds(results: Scored, name: str, named: str | None) -> dict[str, object]:
     position = _repeats_and_folds([test for _, test in splits])
     if position is None:
         return columns | {"repeat": list(map(str, range(len(splits))))}
-    return columns | {
-        "repeat": [str(repeat) for repeat, _ in position],
-        "fold": [str(fold) for _, fold in position],
-    }
+    repeats, folds = zip(*position, strict=True)
+    return columns | {"repeat": list(map(str, repeats)), "fold": list(map(str, folds))}
 
 
 def _splits(results: Scored) -> Splits:
@@ -227,13 +221,8 @@ def _scorer(names: set[str], file: str, named: str | None) -> str:
         return scorer
     if len(names) == 1 and named is None:
         return next(iter(names))
-    raise InputError.of(
-        "no_such_scorer" if named else "which_scorer",
-        file=file,
-        named=repr(named),
-        names=", ".join(f"test_{name}" for name in sorted(names)),
-        value=repr(f"test_{min(names)}"),
-    )
+    code, every = "no_such_scorer" if named else "which_scorer", ", ".join(f"test_{n}" for n in sorted(names))
+    raise InputError.of(code, file=file, named=repr(named), names=every, value=repr(f"test_{min(names)}"))
 
 
 def _refuse_other_splits(splits: Mapping[str, Splits]) -> None:

@@ -15,15 +15,11 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from evalreport.errors import InputError, UsageError
 from evalreport.sources.database import database, usable_memory
 from evalreport.sources.reading import literal_path
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_GROWTH = 200
 """How many times its size a file may unpack to; predictions with ids have never been seen to reach a tenth of it."""
@@ -78,13 +74,9 @@ class Room:
                 f"the memory limit of {_size(self.bytes_)} leaves no room to read {self.name}: {problem};"
                 " give more with --memory-limit"
             )
+        most, always = _size(self.bytes_), _size(ALWAYS)
         raise InputError.of(
-            "unpacks_to_more",
-            file=self.name,
-            problem=problem,
-            most=_size(self.bytes_),
-            times=MOST_GROWTH,
-            always=_size(ALWAYS),
+            "unpacks_to_more", file=self.name, problem=problem, most=most, times=MOST_GROWTH, always=always
         )
 
 
@@ -159,9 +151,8 @@ def declared_by_npz(stream: BinaryIO, name: str) -> int:
             raise InputError.of("array_twice", file=name, column=twice[0])
         for member in members:
             with archive.open(member) as content:
-                read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(
-                    npy.read_magic(content)
-                )
+                readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+                read_header = readers.get(npy.read_magic(content))
                 if read_header is None:
                     raise ValueError(f"{member.filename} has named fields")
                 shape, _, dtype = read_header(content)
@@ -265,9 +256,8 @@ def _message(stream: BinaryIO, place: int) -> tuple[bytes, int] | None:
     """Return a message's metadata, and where its body begins; None at the end."""
     stream.seek(place)
     marker = stream.read(4)
-    length = (
-        struct.unpack("<i", stream.read(4) if marker == b"\xff\xff\xff\xff" else marker)[0] if marker else 0
-    )
+    marker = stream.read(4) if marker == b"\xff\xff\xff\xff" else marker
+    length = struct.unpack("<i", marker)[0] if marker else 0
     if length <= 0:
         return None
     metadata = stream.read(length)

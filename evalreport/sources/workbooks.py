@@ -32,6 +32,8 @@ def read_workbook(path: Path, name: str, choose: Choose, *, memory_limit: int | 
     InputError
         Where the extra excel is not installed, or the file is no workbook or holds no row.
     """
+    import pyarrow as pa
+
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
@@ -50,7 +52,9 @@ def read_workbook(path: Path, name: str, choose: Choose, *, memory_limit: int | 
         for title, column in zip(header, zip(*cells, strict=True), strict=True)
         if title != "" or any(cell != "" for cell in column)
     ]
-    return read_table(_table(columns), name, choose, room)
+    arrays = [_column(cells) for _, cells in columns]
+    table = pa.Table.from_arrays(arrays, names=[title for title, _ in columns])
+    return read_table(table, name, choose, room)
 
 
 def _check_room(path: Path, room: Room) -> None:
@@ -80,13 +84,6 @@ def _cells_of(sheet: IO[bytes]) -> int:
                 number = 26 * number + letter - 64
             columns, rows = max(columns, number), max(rows, int(digits[:18]))
     return rows * columns
-
-
-def _table(columns: Sequence[tuple[str, Sequence[object]]]) -> pa.Table:
-    import pyarrow as pa
-
-    arrays = [_column(cells) for _, cells in columns]
-    return pa.Table.from_arrays(arrays, names=[title for title, _ in columns])
 
 
 def _column(cells: Sequence[object]) -> pa.Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -81,70 +82,47 @@ def compare_documents(
     templates
         The user's folder of templates, with which they were made.
     """
-    editions = _Editions(documents, results, templates)
-    return tuple(_compared(name, content, editions) for name, content in documents.items())
+    nearest: dict[str, Document] = {}
+    left = list(documents)
+    for options in _editions(documents, results, templates):
+        made, failures = documents_of(results, options) if left else ({}, {})
+        for name in tuple(left):
+            found = _compared(name, documents[name], options.title, made.get(name, b""), failures.get(name))
+            settled = found.state != "differs" or found.why is not None
+            before = nearest.setdefault(name, found)
+            if settled or len(found.differences) < len(before.differences):
+                nearest[name] = found
+            # Detail and charts are the page's alone.
+            if settled or (name != PAGE and options.title is not None):
+                left.remove(name)
+    return tuple(nearest[name] for name in documents)
 
 
-@dataclass(frozen=True, slots=True)
-class _Edition:
-    """All documents under one title and in one detail; those that could not be made, with the reason."""
-
-    title: str | None
-    made: Mapping[str, bytes]
-    failures: Mapping[str, OutputError]
-
-
-class _Editions:
-    """The documents without and with a title of their own, brief and in full detail, made when they are needed."""
-
-    def __init__(self, documents: Mapping[str, bytes], results: Results, templates: Path | None) -> None:
-        page = documents.get(PAGE, b"").decode("utf-8", "replace")
-        title = _title_of(documents, page)
-        usual = say("report.title", n=len(results.models), number=in_words(len(results.models)))
-        titles = (None,) if title in (None, usual) else (None, title)
-        self._results = results
-        self._options = [
-            OutputOptions(
-                formats=tuple(dict.fromkeys(FORMAT_OF[name] for name in documents)),
-                templates=templates,
-                time=_date_of(page),
-                title=title,
-                detail=detail,
-            )
-            for detail in DETAILS
-            for title in titles
-        ]
-        self._ready: list[_Edition] = []
-
-    def __iter__(self) -> Iterator[_Edition]:
-        for place, options in enumerate(self._options):
-            if place == len(self._ready):
-                self._ready.append(_Edition(options.title, *documents_of(self._results, options)))
-            yield self._ready[place]
+def _editions(
+    documents: Mapping[str, bytes], results: Results, templates: Path | None
+) -> Iterator[OutputOptions]:
+    """Yield the options of the documents without and with a title of their own, brief and in full detail."""
+    page = documents.get(PAGE, b"").decode("utf-8", "replace")
+    own = _title_of(documents, page)
+    usual = say("report.title", n=len(results.models), number=in_words(len(results.models)))
+    formats, time = tuple(dict.fromkeys(FORMAT_OF[name] for name in documents)), _date_of(page)
+    for detail, title in itertools.product(DETAILS, (None,) if own in (None, usual) else (None, own)):
+        yield OutputOptions(formats=formats, templates=templates, time=time, title=title, detail=detail)
 
 
-def _compared(name: str, content: bytes, editions: _Editions) -> Document:
-    """Compare a document with that of the first edition that fits, else with the one that is nearest."""
-    nearest: Document | None = None
-    for edition in editions:
-        failure = edition.failures.get(name)
-        if failure is not None:
-            return Document(name=name, state="differs", title=edition.title, why=str(failure))
-        made = edition.made.get(name, b"")
-        if content == made:
-            return Document(name=name, state="same", title=edition.title)
-        if name == PAGE and _but_for_charts(made, content):
-            return Document(name=name, state="charts", title=edition.title)
-        texts = _page_texts if name == PAGE else _lines
-        pairs = tuple(
-            _differences(texts(content), texts(made)) or _differences(_lines(content), _lines(made))
-        )
-        if nearest is None or len(pairs) < len(nearest.differences):
-            nearest = Document(name=name, state="differs", title=edition.title, differences=pairs)
-        if name != PAGE and edition.title is not None:
-            break  # detail and charts are the page's alone
-    assert nearest is not None
-    return nearest
+def _compared(
+    name: str, content: bytes, title: str | None, made: bytes, failure: OutputError | None
+) -> Document:
+    """Compare a document with the one that was made under a title, or that could not be made."""
+    if failure is not None:
+        return Document(name=name, state="differs", title=title, why=str(failure))
+    if content == made:
+        return Document(name=name, state="same", title=title)
+    if name == PAGE and _but_for_charts(made, content):
+        return Document(name=name, state="charts", title=title)
+    texts = _page_texts if name == PAGE else _lines
+    pairs = _differences(texts(content), texts(made)) or _differences(_lines(content), _lines(made))
+    return Document(name=name, state="differs", title=title, differences=tuple(pairs))
 
 
 def _but_for_charts(made: bytes, shown: bytes) -> bool:

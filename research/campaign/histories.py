@@ -34,11 +34,14 @@ def new_run(number: int, **changes: Any) -> NewRun:
         "exit_code": 0,
         "accepted_run": None,
         "last_run": None,
-        "summary": {"n": 10, "primary_metric": "accuracy", "values": {"forest": [0.9, 0.8, 0.95]}},
+        "summary": {
+            "n": 10, "primary_metric": "accuracy", "values": {"forest": [0.9, 0.8, 0.95]}, "models": ["forest"],
+            "task": "binary", "headline": "forest has an accuracy of 0.9", "tone": "neutral", "evidence": {},
+        },
         "results": b"{}",
         "predictions": b"predictions",
         "rows": 10,
-    }
+    }  # fmt: skip
     return NewRun(**{**fields, **changes})
 
 

@@ -45,9 +45,11 @@ def history(good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 def summary(**changes: object) -> str:
     """Return a summary with some wrong parts."""
-    return json.dumps(
-        {"n": 100, "primary_metric": "accuracy", "values": {"forest": [0.9, 0.8, 0.95]}} | changes
-    )
+    whole = {
+        "n": 100, "primary_metric": "accuracy", "values": {"forest": [0.9, 0.8, 0.95]}, "models": ["forest"],
+        "task": "binary", "headline": "", "tone": "neutral", "evidence": {},
+    }  # fmt: skip
+    return json.dumps(whole | changes)
 
 
 DAMAGES = {

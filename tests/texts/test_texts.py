@@ -150,14 +150,54 @@ def kinds_handed_on(path: Path) -> set[str]:
     return {key for keys in given for key in keys} & kinds_of_errors()
 
 
-def errors_of_the_input(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
-    """Yield the calls that make an error of the input, each with the kinds that it may name."""
+def assigned(function: ast.AST) -> dict[str, list[ast.expr]]:
+    """Return what each local name of a function is set to, and added to it."""
+    values: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                pairs = [(target, node.value)]
+                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    pairs = list(zip(target.elts, node.value.elts, strict=False))
+                for name, value in pairs:
+                    values.setdefault(ast.unparse(name), []).append(value)
+    return values
+
+
+def names_filled(keywords: list[ast.keyword], local: dict[str, list[ast.expr]]) -> set[str | None]:
+    """Give the names that a call fills, also by ``**`` of a dictionary that stands in the function."""
+    names: set[str | None] = set()
+    for keyword in keywords:
+        if keyword.arg is not None:
+            names.add(keyword.arg)
+            continue
+        for value in [keyword.value, *local.get(ast.unparse(keyword.value), [])]:
+            keys = value.keys if isinstance(value, ast.Dict) else []
+            names |= {key.value for key in keys if isinstance(key, ast.Constant)}
+    return names
+
+
+def errors_of_the_input(path: Path) -> Iterator[tuple[ast.Call, list[str], set[str | None]]]:
+    """Yield the calls that make an error of the input, each with the kinds that it may name, and what it fills."""
     kinds = kinds_of_errors()
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Call) and makes_an_error(node.func):
-            named = [literals(arg) for arg in node.args]
-            found = [[k for k in keys if k in kinds] for keys in named]
-            yield from ((node, some) for some in found if some)
+    bodies = [tree_of(path).body, *(n.body for n in tree_of(path).body if isinstance(n, ast.ClassDef))]
+    for function in (node for body in bodies for node in body if isinstance(node, ast.FunctionDef)):
+        local = assigned(function)
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Call):
+                continue
+            args, filled = list(node.args), names_filled(node.keywords, local)
+            made = makes_an_error(node.func)
+            for value in local.get(ast.unparse(node.func), []):
+                # By functools.partial: a function that makes one, its kind, and a part of what it fills.
+                if isinstance(value, ast.Call) and ast.unparse(value.func) == "partial":
+                    filled |= names_filled(value.keywords, local)
+                    made, *further = [makes_an_error(value.args[0]), *value.args[1:]]
+                    args = [*further, *args]
+            for arg in args if made else ():
+                named = [*literals(arg), *(k for v in local.get(ast.unparse(arg), []) for k in literals(v))]
+                if some := [kind for kind in named if kind in kinds]:
+                    yield node, some, filled
 
 
 @pytest.mark.slow
@@ -167,8 +207,9 @@ def test_errors_of_the_input_fill_exactly_the_placeholders() -> None:
     kinds = kinds_of_errors()
     for path in PACKAGE:
         raised |= kinds_handed_on(path)
-        for call, codes in errors_of_the_input(path):
-            given = {k.arg for k in call.keywords} - {"file", "line", "column"}
+        for call, codes, filled in errors_of_the_input(path):
+            raised |= set(codes)
+            given = filled - {"file", "line", "column"}
             # A fault about a row knows whose it is.
             of_row = {"id", "model"} if "fault" in ast.unparse(call.func) else set()
             for code in codes:
