@@ -25,7 +25,9 @@ def registry(kind: Kind) -> Mapping[str, Any]:
     from evalreport.intervals import INTERVALS
     from evalreport.metrics import METRICS
 
-    return {"metric": METRICS, "interval": INTERVALS, "test": TESTS}[kind]
+    if kind == "metric":
+        return METRICS
+    return INTERVALS if kind == "interval" else TESTS
 
 
 def entry(kind: Kind, name: str) -> Any | None:
