@@ -303,7 +303,7 @@ def _compared(now: Present, past: Past) -> Results:
     for question in QUESTIONS:
         now = replace(now, results=question(now, past))
     decided = decide_gates(now.results, now.options.gates, since=decider(now, past))
-    since = changes_since(past.references.get("accepted"), json.loads(to_json(decided)))
+    since = changes_since(past.references.get("accepted"), decided)
     headed = with_headline(decided, first_of_series="accepted" not in past.references)
     return replace(headed, findings=carried(headed.findings, past), changes=since)
 

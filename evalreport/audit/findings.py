@@ -19,6 +19,7 @@ from evalreport.predictions.cells import Kind
 from evalreport.schema.finding_rules import about_text
 from evalreport.schema.findings import ChangeRecord, FindingRecord
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.results import Results, to_dict
 from evalreport.sources.formats import read_file
 from evalreport.sources.reading import file_format
 
@@ -145,12 +146,12 @@ def carried(findings: Iterable[FindingRecord], past: Past) -> tuple[FindingRecor
     return (*rows, *(replace(row, state="closed") for key, row in then.items() if key not in now))
 
 
-def changes_since(accepted: Reference | None, now: JsonObject) -> tuple[ChangeRecord, ...]:
+def changes_since(accepted: Reference | None, now: Results) -> tuple[ChangeRecord, ...]:
     """Return the facts of the run that differ from the accepted run."""
     if accepted is None:
         return ()
     rows = []
-    for change in changes(accepted.results, now):
+    for change in changes(accepted.results, to_dict(now)):
         if change.kind in KINDS:
             before, after = (None if v is None else str(v) for v in (change.before, change.after))
             rows.append(ChangeRecord(kind=change.kind, what=change.what, before=before, after=after))

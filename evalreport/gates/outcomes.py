@@ -65,12 +65,15 @@ def decide_gates(
     """
     gates = [parse(text, models=results.models) for text in expressions]
     for gate in gates if since is None else ():
-        problem = f"{gate.count} are counted by an audit" if gate.count in OF_AUDITS else ""
         if gate.reference is not None or gate.every_night:
             what = "every night" if gate.reference is None else f"what was {gate.reference}"
-            problem = f"{what} is known to a history"
-        if problem:
-            raise UsageError(f"gate {gate.text!r}: {problem}: use `evalreport audit MODELS --history URL`")
+            raise UsageError(
+                f"gate {gate.text!r}: {what} is known to a history: use `evalreport audit MODELS --history URL`"
+            )
+        if gate.count in OF_AUDITS:
+            raise UsageError(
+                f"gate {gate.text!r}: {gate.count} are counted by an audit: use `evalreport audit MODELS --history URL`"
+            )
     decided = [
         since(gate)
         if since is not None and (gate.reference is not None or gate.every_night)
@@ -403,13 +406,11 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
         if Quantity.of(row) == wanted:
             return row, 1 if row.a == first.model else -1
     if rows:
-        other = (
-            "; name another"
-            if within is None
-            else f" there; within slices {results.primary_metric} is: name it first, -m"
+        there = "" if within is None else " there"
+        name = f"within slices {results.primary_metric} is: name it first, -m" if there else "name another"
+        raise wrong(
+            gate.text, first.metric_at, f"{first.spelling} is not compared between models{there}; {name}"
         )
-        problem = f"{first.spelling} is not compared between models{other}"
-        raise wrong(gate.text, first.metric_at, problem)
     problem = f"{first.model} and {second.model} are not compared"
     raise UsageError(f"gate {gate.text!r}: {problem}; leave --baseline out, or make one of them the baseline")
 

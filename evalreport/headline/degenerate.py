@@ -187,7 +187,7 @@ def _alike_in_scores(facts: Facts) -> Literal["probabilities", "order"] | None:
         return None
     if same_on_every_example("log_loss"):
         return "probabilities"
-    return "order" if primary.metric == "roc_auc" else None
+    return "order" if facts.metric(primary).is_auc else None
 
 
 def differ(facts: Facts, quantity: Quantity) -> bool:
@@ -264,20 +264,11 @@ def all_wrong(facts: Facts) -> Lead | None:
         return None
     if any(true == predicted for cells in answers.values() for true, predicted in cells):
         return None
-    key = (
-        "all_wrong_of_two"
-        if facts.results.task == "binary" and facts.results.n >= LEAST_SWAPPED
-        else "all_wrong"
-    )
+    of_two = facts.results.task == "binary" and facts.results.n >= LEAST_SWAPPED
+    key = "all_wrong_of_two" if of_two else "all_wrong"
     text = Message(f"headline.{key}", names=_named(facts, models), n=len(models), examples=facts.results.n)
-    return Lead(
-        "reversed",
-        text,
-        models[0],
-        models[1] if len(models) > 1 else None,
-        tone="undecided",
-        about=tuple(models),
-    )
+    second = models[1] if len(models) > 1 else None
+    return Lead("reversed", text, models[0], second, tone="undecided", about=tuple(models))
 
 
 # --- the wrong way round

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from evalreport.engine.counts import MOST_CODES, Codes, distinct_cells
+from evalreport.engine.counts import Codes, distinct_cells
 from evalreport.engine.distributions import Array, exp, gradient, log, log_choose, ratio
 from evalreport.engine.draws import bootstrap_cells
 from evalreport.metrics.estimate import Estimate, value_range
@@ -237,16 +237,10 @@ class GroupTable:
     @classmethod
     def of(cls, true: Codes, group: Codes) -> GroupTable:
         """Find the distinct cells of rows (n,)."""
-        (of_true, n_true), (of_group, n_groups) = (
-            _dense(true, int(true.max()) + 1),
-            _dense(group, int(group.max()) + 1),
-        )
-        packed = of_group * n_true + of_true
-        cell, n_cells = _dense(packed, n_true * n_groups)
-        held = np.empty(n_cells, dtype=np.int64)
-        held[cell] = packed
-        counts = np.bincount(cell).astype(np.float64)
-        return cls(cell, counts, held % n_true, held // n_true)
+        of_true, of_group = (np.unique(codes, return_inverse=True)[1] for codes in (true, group))
+        n_true = int(of_true.max()) + 1
+        cells, cell, counts = np.unique(of_group * n_true + of_true, return_inverse=True, return_counts=True)
+        return cls(cell, counts.astype(np.float64), cells % n_true, cells // n_true)
 
     @property
     def sizes(self) -> tuple[Floats, Floats]:
@@ -292,15 +286,6 @@ class GroupTable:
             return None
         known = {"n": int(self.counts.sum()), "true": n_true, "groups": n_groups, "least": LEAST_ON_AVERAGE}
         return Message(f"undefined.thin_{computation.filled}", **known)
-
-
-def _dense(codes: Codes | Indices, size: int) -> tuple[Indices, int]:
-    """Number the codes below ``size`` that occur from 0 on, in their order; and count them."""
-    if size > MOST_CODES:
-        distinct, dense = np.unique(codes, return_inverse=True)
-        return dense.astype(np.int64), len(distinct)
-    held = np.bincount(codes, minlength=size) > 0
-    return (np.cumsum(held) - 1)[codes], int(held.sum())
 
 
 def _starts(ordered: Indices) -> Indices:

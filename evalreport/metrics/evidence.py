@@ -130,7 +130,7 @@ class EffectiveProportion:
     ----------
     trials
         Kish's effective number of weighted trials; of clusters G*, as if the examples of one were wholly alike; in
-        order of time one more than there are degrees of freedom.
+        order of time one more than there are degrees of freedom, at most the examples that it is a share of.
     """
 
     trials: float

@@ -24,8 +24,7 @@ from evalreport.metrics.row_data import RowData, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 from evalreport.metrics.table_functions import TableFunctions
 from evalreport.predictions.arrays import Floats, Indices
-from evalreport.predictions.cells import from_numpy
-from evalreport.predictions.subsets import subset
+from evalreport.predictions.subsets import alone
 from evalreport.predictions.table import Notes, Predictions
 from evalreport.samplings import DataSets, Fits, Influence
 
@@ -231,16 +230,8 @@ def each_apart(predictions: Predictions) -> list[Predictions]:
 def _of_one(predictions: Predictions, position: int) -> Predictions:
     outputs = predictions.models[position]
     rows = np.arange(predictions.n) if outputs.present is None else np.flatnonzero(outputs.present)
-    part = subset(predictions, rows.astype(np.int64))
-    used, example = np.unique(part.example, return_inverse=True)
-    own = replace(part.models[position], present=None)
-    return replace(
-        part,
-        models=(own,),
-        ids=predictions.ids.take(from_numpy(used)),
-        example=example.astype(np.int64),
-        notes=Notes(part.found),
-    )
+    part = alone(replace(predictions, models=(outputs,)), rows.astype(np.int64))
+    return replace(part, models=(replace(part.models[0], present=None),), notes=Notes(part.found))
 
 
 def sampled_apart(

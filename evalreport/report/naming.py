@@ -25,8 +25,7 @@ def registry(kind: Kind) -> Mapping[str, Any]:
     from evalreport.intervals import INTERVALS
     from evalreport.metrics import METRICS
 
-    registries: Mapping[Kind, Mapping[str, Any]] = {"metric": METRICS, "interval": INTERVALS, "test": TESTS}
-    return registries[kind]
+    return {"metric": METRICS, "interval": INTERVALS, "test": TESTS}[kind]
 
 
 def entry(kind: Kind, name: str) -> Any | None:

@@ -73,8 +73,9 @@ class InOrder(Sampling):
         return cosine_sums(self.in_order(derivative)) if self.n >= LEAST_IN_TIME else np.empty(0)
 
     def trials_of_share(self, share: float, sizes: Callable[[], Floats], times: Floats) -> float | None:
-        """Return one more than there are degrees of freedom."""
-        return self.trials_effective
+        """Return one more than there are degrees of freedom, at most the examples that the share is of."""
+        of_share = float(times[sizes() > 0].sum())
+        return None if self.trials_effective is None else min(self.trials_effective, of_share)
 
     @property
     def trials_effective(self) -> float | None:

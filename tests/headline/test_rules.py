@@ -80,6 +80,13 @@ def test_no_headline_contradicts_its_records(run: dict[str, Any]) -> None:
         found = verdict_between(results.verdicts, ahead[1], ahead[2])
         assert found is not None
         assert found.verdict == "better"
+    may_be_best = {r.model for r in results.rank_sets if r.may_be_best}
+    contenders = re.search(r"([\w, ]+) is best on accuracy \(", text)
+    assert contenders is None or set(re.findall(r"ash|birch|cedar|doum", contenders[1])) == may_be_best
+    for other, whom in re.findall(r"(\w+) is behind (ash|birch|cedar|doum), by", text):
+        row = verdict_between(results.verdicts, whom, other)
+        assert row is not None
+        assert row.verdict == "better"
     outcomes = {gate.outcome for gate in results.gates}
     assert (head.tone == "good") == (outcomes == {"pass"})
     assert (head.tone == "bad") == ("fail" in outcomes)

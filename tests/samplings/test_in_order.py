@@ -236,3 +236,15 @@ def test_a_horizon_needs_an_order() -> None:
         run(source, horizon=2)
     with pytest.raises(UsageError, match="at least 1"):
         run(source, order="time", horizon=0)
+
+
+def test_a_share_of_three_rows_has_three_trials() -> None:
+    """Precision of three flagged rows of 160, all right: limits of 3 of 3; specificity keeps its 13 trials."""
+    truth = np.arange(160) % 2
+    source = timed(labels(truth, a=(np.arange(160) < 6) * truth))
+    results = run(source, metrics=("precision", "specificity"), order="time")
+    limits = {m.metric: m.intervals[0] for m in results.metrics}
+    assert [i.method for i in limits.values()] == ["clopper_pearson"] * 2
+    assert limits["precision"].low == pytest.approx(stats.beta.ppf(0.025, 3, 1), rel=1e-9)
+    assert limits["specificity"].low == pytest.approx(stats.beta.ppf(0.025, 13, 1), rel=1e-9)
+    assert "or as the examples of the share" in str(limits["precision"].reason)

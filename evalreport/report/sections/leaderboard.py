@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from evalreport import numbers
 from evalreport.questions.ranks.records import RankSetRecord
@@ -423,7 +422,10 @@ def _against_rule(view: View) -> tuple[Panel, ...]:
     return (replace(panel, gaps=(replace(gap, cell=size),), alone=True),)
 
 
-def _panel_of(view: View, shown: Sequence[Model], key: Quantity, reference: Model, **how: Any) -> Panel:
+def _panel_of(
+    view: View, shown: Sequence[Model], key: Quantity, reference: Model, *, letter: float,
+    margin: float | None = None, rule: float | None = None, rule_text: str = "", best: str = "leaderboard.best",
+) -> Panel:  # fmt: skip
     """Lay out the models' differences from the reference on one metric, with the limits of their verdicts."""
     verdicts, sign = None if key == view.primary else view.results.second_verdicts, view.sign(key)
     differences = []
@@ -441,7 +443,10 @@ def _panel_of(view: View, shown: Sequence[Model], key: Quantity, reference: Mode
         differences.append((model, Difference(sign * record.difference, low, high, behind, cut)))
     gap = "leaderboard.gap" if view.results.baseline is None else "leaderboard.gap_baseline"
     heading, digits = say(gap, metric=view.label(key), model=reference.name), view.digits_of_difference(key)
-    return _panel(heading, digits.headed(view.label(key)), differences, reference, digits=digits, **how)
+    return _panel(
+        heading, digits.headed(view.label(key)), differences, reference, digits=digits, letter=letter, margin=margin,
+        rule=rule, rule_text=rule_text, best=best,
+    )  # fmt: skip
 
 
 def _majority(view: View, reference: Model) -> tuple[float | None, str]:
