@@ -116,6 +116,9 @@ def _first_alarms(rows: Sequence[AuditRecord]) -> tuple[Message, ...]:
     return tuple(sentences)
 
 
+_OF_CHANGE = ("value", "reference_value", "difference", "test", "p_value", "paired", "reason")
+
+
 def _record(
     reference: Reference, now: Present, model: str, quantity: Quantity, change: ModelChange, status: Status
 ) -> HistoryRecord:
@@ -125,17 +128,11 @@ def _record(
         time=reference.run.time,
         model=model,
         **quantity.fields,
-        value=change.value,
-        reference_value=change.reference_value,
-        difference=change.difference,
+        **{name: getattr(change, name) for name in _OF_CHANGE},
         level=now.options.confidence,
         **limit_fields(change),
         interval_method=change.limits.method,
-        test=change.test,
-        p_value=change.p_value,
-        paired=change.paired,
         text=change.how,
-        reason=change.reason,
         n=now.results.n,
         reference_n=reference.results.get("n"),
         status=status,

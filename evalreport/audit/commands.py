@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,17 +119,10 @@ def _audit(
     check_names(settings.options)
     quiet = settings.output.quiet
     with progress_bar("reading and checking", shown=not quiet, shorter=True) as progress:
-        audited = audit(
-            source_of(models, settings),
-            options=settings.options,
-            history=history,
-            series=series,
-            time=time,
-            jobs=settings.output.jobs,
-            memory_limit=memory_bytes(settings.output.memory_limit),
-            progress=progress,
-            filled_in=filled_in,
-        )
+        source, limit = source_of(models, settings), memory_bytes(settings.output.memory_limit)
+        of_series = partial(audit, history=history, series=series, time=time, filled_in=filled_in)
+        of_run = partial(of_series, options=settings.options, jobs=settings.output.jobs, memory_limit=limit)
+        audited = of_run(source, progress=progress)
     warnings = audited.results.warnings
     if not quiet:
         say_read(audited.results, settings.output)

@@ -193,11 +193,6 @@ def _then_and_now(change: ModelChange) -> dict[str, float]:
 def _text(quantity: Quantity, change: ModelChange, *, fell: bool) -> Text:
     if change.value is None or change.reference_value is None:
         return change.reason or Message("slice_since.not_compared")
-    return Message(
-        "slice_since.fell" if fell else "slice_since.value",
-        metric=quantity.spelled,
-        now=change.value,
-        then=change.reference_value,
-        how=change.how,
-        decimals=4,
-    )
+    values = {"now": change.value, "then": change.reference_value, "decimals": 4}
+    key = "slice_since.fell" if fell else "slice_since.value"
+    return Message(key, metric=quantity.spelled, how=change.how, **values)

@@ -281,10 +281,9 @@ def _scale(estimate: Estimate, quantity: Quantity, options: Options) -> Scale:
     if metric.is_mean and estimate.influence is not None and not math.isfinite(least):
         rows = estimate.value + estimate.influence.values * len(estimate.influence.values)
         spread = float(rows.std()) if rows.min() < 0 < rows.max() else None
+    better = greater_is_better(quantity, lower_is_better=options.lower_is_better)
     return Scale(
-        greater_is_better=None
-        if without_direction
-        else greater_is_better(quantity, lower_is_better=options.lower_is_better),
+        greater_is_better=None if without_direction else better,
         least=float(least),
         greatest=float(greatest),
         squared=metric.is_mean and metric.losses == SQUARES,
@@ -309,13 +308,7 @@ def to_keep(records: Sequence[EvidenceRecord]) -> JsonObject:
         return {}
     first = records[0]
     models = {r.model: [r.metric, r.value, r.standard_error or 0.0, r.n_new] for r in records if r.n_new}
-    return {
-        "look": first.look,
-        "accepted": list(first.accepted),
-        "ids": list(first.id_sample),
-        "models": models,
-        "at_shares": {r.model: list(r.at_shares) for r in records if r.at_shares},
-        "compared": first.compared,
-        "horizon": first.horizon,
-        "answers": first.answers,
-    }
+    at_shares = {r.model: list(r.at_shares) for r in records if r.at_shares}
+    facts = {name: getattr(first, name) for name in ("look", "compared", "horizon", "answers")}
+    lists = {"accepted": list(first.accepted), "ids": list(first.id_sample)}
+    return {**facts, **lists, "models": models, "at_shares": at_shares}

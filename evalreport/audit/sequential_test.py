@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -357,17 +358,9 @@ def _paired_change(
     """Return the change on the examples of both runs; of the same examples it is known already."""
     if not change.paired:
         return change_on_shared(reference, now, change.model, quantity)
-    return ModelChange(
-        value=change.value,
-        reference_value=change.reference_value,
-        difference=change.difference,
-        limits=ChangeLimits(change.low, change.high, change.interval_method),
-        test=change.test,
-        p_value=change.p_value,
-        how=change.text,
-        reason=change.reason,
-        n=change.n,
-    )
+    names = ("value", "reference_value", "difference", "test", "p_value", "reason", "n")
+    limits = ChangeLimits(change.low, change.high, change.interval_method)
+    return ModelChange(**{name: getattr(change, name) for name in names}, limits=limits, how=change.text)
 
 
 def _series(
@@ -434,12 +427,8 @@ def accepted_values(
     now: Present, runs: Sequence[AcceptedRun], model: str, quantity: Quantity, shares: Shares | None
 ) -> list[Measured | Text]:
     """Return a model's value at each accepted run, on the examples that no run before it held, or why it has none."""
-    return [
-        value_on_new(
-            own, model, quantity, now.options, mask, within=rows, least=LEAST_ACCEPTED, shares=shares
-        )
-        for own, mask, rows in runs
-    ]
+    value = partial(value_on_new, model=model, quantity=quantity, options=now.options, least=LEAST_ACCEPTED)
+    return [value(own, new=mask, within=rows, shares=shares) for own, mask, rows in runs]
 
 
 def compare_values(accepted: Sequence[Measured], today: Measured, now: Present) -> Comparison | Text:
@@ -557,30 +546,17 @@ def _details(
     *,
     confidence: float,
 ) -> dict[str, float]:
-    details: dict[str, float] = {
-        "accepted_nights": len(series.accepted),
-        "nights": len(series.later),
-        "change_look": series.looks[start],
-        "t": spending.t,
-        "horizon": spending.horizon,
-        "evidence": e,
-    }
+    details: dict[str, float] = {"accepted_nights": len(series.accepted), "nights": len(series.later)}
+    details |= {"change_look": series.looks[start], "t": spending.t}
+    details |= {"horizon": spending.horizon, "evidence": e}
     details |= _then_and_now(series)
     if isinstance(one, Comparison) and isinstance(series.today, Measured):
         low, high = change_limits(series.accepted, series.today, one, confidence)
         if _shares_matter(series, series.today):
             details["now_at_shares"] = series.today.value.compared[0]
-        details |= {
-            "change_low": low,
-            "change_high": high,
-            "reference": one.reference,
-            "moved": moved(one.p_value, t_tail(-one.z, one.df)),
-            "z": one.z,
-            "df": one.df,
-            "p_run": one.p_value,
-            "between_runs": one.between,
-            "least_between_runs": one.least,
-        }
+        details |= {"change_low": low, "change_high": high, "reference": one.reference}
+        details |= {"moved": moved(one.p_value, t_tail(-one.z, one.df)), "z": one.z, "df": one.df}
+        details |= {"p_run": one.p_value, "between_runs": one.between, "least_between_runs": one.least}
         if one.estimated is not None:
             details["estimated_between_runs"] = one.estimated
     if correlation is not None:
@@ -679,13 +655,9 @@ def _against_floor(
     alpha = 1 - now.options.confidence
     adjusted = min(1.0, divisor / e)
     row = _answer("worse", look, change, test="night_bet", alarm=adjusted <= alpha)
-    finding = Message(
-        "alarm.beyond" if row.alarm else "alarm.not_beyond",
-        floor=floor.text,
-        metric=change.metric,
-        now=_mean(series.later),
-        nights=Message("alarm.nights", n=len(values)),
-    )
+    said = {"floor": floor.text, "metric": change.metric, "now": _mean(series.later)}
+    nights = Message("alarm.nights", n=len(values))
+    finding = Message("alarm.beyond" if row.alarm else "alarm.not_beyond", nights=nights, **said)
     promised = Message("alarm.promise_of_floor", alpha=alpha)
     return replace(
         row,

@@ -7,7 +7,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import NormalDist
@@ -548,15 +548,10 @@ def _figure(place: int, number: int, track: Track, line: Timeline) -> Figure:
     caption = say("site.caption", metric=line.metric, level=line.level)
     if track.other:
         caption += f" {say('site.left_out', n=track.other)}"
-    return Figure(
-        name=name,
-        title=say("site.over_time", model=model, metric=line.metric),
-        description=". ".join(said),
-        caption=caption,
-        draw=(partial(control, looks, index=number, key=key, y_label=line.metric),),
-        width=9.2,
-        height=3.3,
-    )
+    title, description = say("site.over_time", model=model, metric=line.metric), ". ".join(said)
+    draw = partial(control, looks, index=number, key=key, y_label=line.metric)
+    figure = Figure(name=name, title=title, description=description, caption=caption, draw=(draw,))
+    return replace(figure, width=9.2, height=3.3)
 
 
 def _reports(folder: Path) -> dict[str, Path]:
