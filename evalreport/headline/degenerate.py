@@ -155,14 +155,27 @@ def _alike(facts: Facts) -> bool:
         bool(compared)
         and all(r.difference in (None, 0.0) for r in compared)
         and not any(r.only_a or r.only_b for r in results.agreement)
-        and (
-            results.task not in ("binary", "multiclass") or bool(results.agreement)
-        )  # of scores only metrics are known
+        and (results.task not in ("binary", "multiclass") or bool(results.agreement) or _same_labels(facts))
         and not (results.task in ("regression", "outcome") and results.disagreements)
         # Totals may be equal by chance; a difference has no limits where the sums of every unit are the same.
         and not (results.task == "sums" and any(r.low is not None for r in compared))
         and all_equal(values)
     )
+
+
+def _same_labels(facts: Facts) -> bool:
+    """Whether a metric of labels decides, and all models give the same label to every example.
+
+    Of several classes in counts that is not known.
+    """
+    results, primary = facts.results, facts.primary
+    if primary is None or facts.metric(primary).needs != "labels":
+        return False
+    whole = next((u for u in results.unanimity if u.label is None), None)
+    if whole is None or whole.all_right + whole.all_wrong < whole.n:
+        return False
+    counted = any(record.what == "counts" for record in results.found)
+    return results.task == "binary" or not (results.disagreements or counted)
 
 
 def _alike_in_scores(facts: Facts) -> Literal["probabilities", "order"] | None:

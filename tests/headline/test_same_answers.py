@@ -76,3 +76,11 @@ def test_equal_areas_of_one_positive_are_no_same_ranking() -> None:
     truth, place = (np.arange(60) == 0).astype(int), np.arange(60.0)
     scores = [np.where(place == 0, 99.0, ranks) for ranks in (place, -place)]
     assert verdict(*({"y_true": truth, "score": s} for s in scores)).startswith("No verdict")
+
+
+@pytest.mark.parametrize("metric", ["f1", "mcc"])
+def test_equal_labels_are_the_same_answers_on_any_metric_of_labels(metric: str) -> None:
+    """Agreement is recorded beside accuracy alone; that all are right or all wrong on each of 60 examples is known."""
+    answers = {"y_true": LABELS, "y_pred": np.where(np.arange(60) % 6, LABELS, 1 - LABELS)}
+    results = er.evaluate({"a": answers, "b": answers}, metrics=(metric,), positive="1", resamples=100)
+    assert results.verdict.startswith("a and b give the same answers to all 60 examples (")
