@@ -375,8 +375,9 @@ def check_series(series: str) -> None:
         It is empty, too long, or holds characters that cannot be seen.
     """
     if not series.strip() or len(series) > LONGEST_SERIES or not series.isprintable():
-        expected = f"a name of 1 to {LONGEST_SERIES} visible characters"
-        raise UsageError(f"--series: expected {expected}, not {series!r:.60}")
+        raise UsageError(
+            f"--series: expected a name of 1 to {LONGEST_SERIES} visible characters, not {series!r:.60}"
+        )
 
 
 def summary_of(results: Results, new: NewExamples | None = None) -> JsonObject:

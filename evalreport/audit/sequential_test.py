@@ -248,8 +248,11 @@ def _declared_floors(now: Present, quantity: Quantity) -> dict[str, Floor]:
 def _floor(gate: Gate, now: Present, quantity: Quantity) -> Floor:
     term, metric = gate.terms[0], definition(quantity)
     if parse(term.spelling, now.predictions.task, now.results.classes) != quantity:
-        why = f"every night is about the primary metric, {quantity.spelled}: name it first, -m"
-        raise wrong(gate.text, term.metric_at, why)
+        raise wrong(
+            gate.text,
+            term.metric_at,
+            f"every night is about the primary metric, {quantity.spelled}: name it first, -m",
+        )
     upwards = gate.comparator in (">=", ">")
     better = greater_is_better(quantity, lower_is_better=now.options.lower_is_better)
     if upwards != better and not without_direction(quantity):
@@ -259,8 +262,11 @@ def _floor(gate: Gate, now: Present, quantity: Quantity) -> Floor:
     best = bounds[1] if upwards else bounds[0]
     if not math.isfinite(best) or (gate.limit >= best if upwards else gate.limit <= best):
         end = "greatest" if upwards else "least"
-        why = f"every night bets between the limit and the {end} value of {quantity.spelled}, {best:g}"
-        raise wrong(gate.text, 0, why)
+        raise wrong(
+            gate.text,
+            0,
+            f"every night bets between the limit and the {end} value of {quantity.spelled}, {best:g}",
+        )
     return Floor(gate.text, gate.limit, best)
 
 

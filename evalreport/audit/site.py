@@ -132,8 +132,9 @@ def timelines(
     if not shown:
         which = "" if series is None else f" of the series {series!r}"
         more = "".join(f"; {text}" for text in (damaged or ())[:1])
-        shows = "`evalreport history list` shows the runs"
-        raise UsageError(f"{history.name} holds no run{which}; {shows}{more}")
+        raise UsageError(
+            f"{history.name} holds no run{which}; `evalreport history list` shows the runs{more}"
+        )
     return shown
 
 

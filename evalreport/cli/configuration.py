@@ -315,8 +315,9 @@ def _value_of(key: Key, value: object, *, path: Path, confined: bool) -> object:
     place = f"{path}: key {key.name!r}"
     wanted, right = EXPECTED[key.kind]
     if not right(value):
-        example = f"for example: {key.name} = {key.example}"
-        raise UsageError(f"{place}: expected {wanted}, not {shown(value)}; {example}")
+        raise UsageError(
+            f"{place}: expected {wanted}, not {shown(value)}; for example: {key.name} = {key.example}"
+        )
     if key.kind == "path":
         return _path_of(key, str(value), path=path, confined=confined)
     if confined and key.field == "engine" and "=" in str(value):

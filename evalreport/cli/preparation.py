@@ -188,8 +188,9 @@ def init_command(folder: Path) -> int:
                 file.write(starter())
         except FileExistsError:
             existing = path if path.exists() else folder
-            problem = "already exists and was left as it is; name another folder"
-            raise UsageError(f"{existing}: {problem}") from None
+            raise UsageError(
+                f"{existing}: already exists and was left as it is; name another folder"
+            ) from None
     tell(str(path))
     return 0
 

@@ -114,8 +114,9 @@ def check_output(options: OutputOptions) -> None:
     from evalreport.files import check_way, recover
 
     if options.templates is not None and not options.templates.is_dir():
-        remedy = "`evalreport templates copy DIR` makes one"
-        raise UsageError(f"--templates {options.templates}: no such folder; {remedy}")
+        raise UsageError(
+            f"--templates {options.templates}: no such folder; `evalreport templates copy DIR` makes one"
+        )
     output = options.output
     if output == STANDARD_OUTPUT:
         return
@@ -269,8 +270,9 @@ def _write_report(
         failure = error
         say(f"evalreport: {error}", level="error")
     except OSError as error:
-        why = f"the report could not be written: {error.strerror or error}"
-        raise UsageError(f"{output.output}: {why}") from error
+        raise UsageError(
+            f"{output.output}: the report could not be written: {error.strerror or error}"
+        ) from error
     else:
         for warning in outcome.warnings:
             say(f"warning: {warning}", level="warning")

@@ -411,8 +411,11 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
         raise wrong(
             gate.text, first.metric_at, f"{first.spelling} is not compared between models{there}; {name}"
         )
-    problem = f"{first.model} and {second.model} are not compared"
-    raise UsageError(f"gate {gate.text!r}: {problem}; leave --baseline out, or make one of them the baseline")
+    raise UsageError(
+        f"gate {gate.text!r}: "
+        f"{first.model} and {second.model} are not compared"
+        f"; leave --baseline out, or make one of them the baseline"
+    )
 
 
 def _decide_count(gate: Gate, results: Results) -> GateRecord:

@@ -256,8 +256,9 @@ def _limit(text: str) -> str:
     try:
         return timestamp(parse_time(text))
     except UsageError:
-        expected = "a number of days, or a time such as 2025-03-01"
-        raise UsageError(f"--older-than {text!r}: expected {expected}") from None
+        raise UsageError(
+            f"--older-than {text!r}: expected a number of days, or a time such as 2025-03-01"
+        ) from None
 
 
 def _ended(damaged: Sequence[str]) -> int:

@@ -197,8 +197,9 @@ def open_history(url: str, *, create: bool = False) -> History:
     path = Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
     name = redacted(parsed.render_as_string()).replace("postgresql+psycopg:", "postgresql:")
     if path is not None and not create and not path.is_file():
-        remedy = f"`evalreport audit MODELS --history {name}` starts a history"
-        raise HistoryError(f"{name}: no such file; {remedy}")
+        raise HistoryError(
+            f"{name}: no such file; `evalreport audit MODELS --history {name}` starts a history"
+        )
     history = History(_engine(parsed), name, path)
     with reading(history) as connection:
         version = found_version(connection)

@@ -50,9 +50,9 @@ class RunFacts:
     signature: str
     time: str
     exit_code: int
+    summary: JsonObject
     accepted_run: int | None = None
     last_run: int | None = None
-    summary: JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

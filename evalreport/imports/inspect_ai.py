@@ -199,8 +199,11 @@ def _scorer(logs: Sequence[Found[Log]], scorer: str | None, gold: str | None) ->
     known = list(dict.fromkeys(name for sample in samples for name, _ in _scorers(sample)))
     for name in (scorer, gold):
         if name is not None and name not in known:
-            expected = f"one of {', '.join(known[:20]) or 'no scorers'}"
-            raise InputError(f"there is no scorer {name!r}", file=logs[0].file, expected=expected)
+            raise InputError(
+                f"there is no scorer {name!r}",
+                file=logs[0].file,
+                expected=f"one of {', '.join(known[:20]) or 'no scorers'}",
+            )
     if scorer is not None:
         return scorer
     rest = [name for name in known if name != gold]
@@ -321,8 +324,11 @@ def _unpacked(archive: _Archive, info: zipfile.ZipInfo) -> Iterator[bytes]:
         while part := member.read(_PART):
             archive.left -= len(part)
             if archive.left < 0:
-                problem = f"its parts have more than {MOST_UNPACKED // 10**6} MB"
-                raise InputError(problem, file=str(archive.path), expected=_EXPECTED)
+                raise InputError(
+                    f"its parts have more than {MOST_UNPACKED // 10**6} MB",
+                    file=str(archive.path),
+                    expected=_EXPECTED,
+                )
             yield part
 
 

@@ -224,8 +224,12 @@ def _check_question(questions: Questions, sample: Sample, example: str, *, promp
     if first.target != sample.target:
         raise _mismatch(first, sample, "another target")
     if first.prompt != sample.prompt and not prompts_differ:
-        remedy = "evaluate both with the same prompt, or pass --prompts-differ where the difference is meant"
-        raise _mismatch(first, sample, "another prompt", remedy)
+        raise _mismatch(
+            first,
+            sample,
+            "another prompt",
+            "evaluate both with the same prompt, or pass --prompts-differ where the difference is meant",
+        )
 
 
 def _mismatch(

@@ -83,8 +83,12 @@ class Table:
             There is none of that name.
         """
         if name not in self.columns:
-            expected, remedy = f"one of {', '.join(self.named)}", f"name another with {option}"
-            raise InputError(f"there is no column {name!r}", file=self.file, expected=expected, remedy=remedy)
+            raise InputError(
+                f"there is no column {name!r}",
+                file=self.file,
+                expected=f"one of {', '.join(self.named)}",
+                remedy=f"name another with {option}",
+            )
         return self.columns.index(name)
 
 
@@ -211,8 +215,12 @@ def _found(place: int, path: str, experiment: str | None) -> list[Found[Load]]:
     if not files and given.is_dir() and not _has_traces(given):
         files = sorted(given.glob("*.json"))  # tables that were saved by hand, one a model
     if not files and _has_traces(given):
-        problem, expected = f"there are traces, but no {TABLE}", "a database or server of MLflow"
-        raise InputError(problem, file=path, expected=expected, remedy=MIGRATE)
+        raise InputError(
+            f"there are traces, but no {TABLE}",
+            file=path,
+            expected="a database or server of MLflow",
+            remedy=MIGRATE,
+        )
     if not files:
         raise InputError(
             f"there is no {TABLE}",

@@ -289,8 +289,14 @@ def _refuse_unequal(rows: Rows, question: Indices, counts: Indices) -> None:
     for name in _OF_OTHER_DESIGNS:
         if name in rows.columns and len(rows.columns[name].drop_null().unique()) > 1:
             row = int(np.argmin(flags(rows.columns[name].is_null())))
-            problem = f"there are several attempts at a question, and several values of {name}"
-            raise fault(rows, row, name, "attempts_of_fits", problem=problem, remedy=instead)  # fmt: skip
+            raise fault(
+                rows,
+                row,
+                name,
+                "attempts_of_fits",
+                problem=f"there are several attempts at a question, and several values of {name}",
+                remedy=instead,
+            )
     if counts.min() == counts.max():
         return
     row = int(np.flatnonzero(counts[question] < counts.max())[0])

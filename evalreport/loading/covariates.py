@@ -212,7 +212,8 @@ def _check_named(options: Options, columns: dict[str, Column], differing: set[st
         if name not in columns:
             raise UsageError(f"{option}: {unknown_name('column', name, list(columns))}")
         if option == "--weight" and name in KEY_COLUMNS:
-            why = "this column says which fit a row belongs to, not how much it counts"
-            raise UsageError(f"--weight {name}: {why}")
+            raise UsageError(
+                f"--weight {name}: this column says which fit a row belongs to, not how much it counts"
+            )
         if option != "--weight" and name == options.weight:
             raise UsageError(f"{option} {name}: the column is the weight; it cannot be both")

@@ -299,8 +299,9 @@ def _check_sums(chosen: _Chosen, proba: list[Floats]) -> None:
     hits = np.flatnonzero(wrong)
     first = int(hits[chosen.index[hits].argmin()])
     said = {"n": len(proba), "total": f"{totals[first]:.6g}", "sum_tolerance": f"{SUM_TOLERANCE:g}"}
-    code = "probabilities_do_not_add_up"
-    raise fault(chosen.rows, int(chosen.index[first]), None, code, count=len(hits), **said)
+    raise fault(
+        chosen.rows, int(chosen.index[first]), None, "probabilities_do_not_add_up", count=len(hits), **said
+    )
 
 
 def _refuse_silent(chosen: _Chosen, column: str) -> NoReturn:

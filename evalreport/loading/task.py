@@ -138,8 +138,12 @@ def _refuse_gold_alone(rows: Rows) -> None:
 def _judged(rows: Rows, column: str, options: Options) -> FoundTask:
     task: Task = "outcome" if column == "outcome" else "scores"
     if options.task not in (None, task):
-        problem = f"the column {column!r} means the task {task}"
-        raise _contradiction(rows, options.task, problem, f"drop --task, or the column {column!r}")
+        raise _contradiction(
+            rows,
+            options.task,
+            f"the column {column!r} means the task {task}",
+            f"drop --task, or the column {column!r}",
+        )
     lacking = [table for table in rows.tables if column not in table.roles.columns]
     if lacking:
         other = next(table for table in rows.tables if column in table.roles.columns)
@@ -214,8 +218,9 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
     graded = "score" in rows.columns or bool(rows.probabilities)
     if options.task is not None:
         if options.task in ("regression", "clustering") and graded:
-            problem = "columns score and p_<label> belong to classes"
-            raise _contradiction(rows, options.task, problem, "drop --task")
+            raise _contradiction(
+                rows, options.task, "columns score and p_<label> belong to classes", "drop --task"
+            )
         return options.task, Message("found.task.asked"), ()
     if _are_truths(truth, predicted):
         return "binary", Message("found.task.truths"), ()
@@ -393,8 +398,12 @@ def _classification(rows: Rows, options: Options, why: Message) -> FoundTask:
     classes = in_order(spelling.values())
     _refuse_many(rows, classes)
     if options.task == "binary" and len(classes) > 2:
-        problem = f"there are {len(classes)} classes: {', '.join(map(quoted, classes[:5]))}"
-        raise _contradiction(rows, "binary", problem, "pass --task multiclass")
+        raise _contradiction(
+            rows,
+            "binary",
+            f"there are {len(classes)} classes: {', '.join(map(quoted, classes[:5]))}",
+            "pass --task multiclass",
+        )
     if options.class_order is not None:
         classes = _in_named_order(classes, options.class_order)
     elif options.task != "multiclass":

@@ -166,8 +166,9 @@ def _part_of_correct(table: Table, header: str, options: Options, *, has_truth: 
         if len(labels) > MOST_CLASSES_OF_CORRECT or 2 * len(labels) > max(table.read.rows, 40):
             return "outcome"  # texts that were judged, not labels
         if not says_right or not _says_where_right(table, predicted, truth, judged):
-            note = "a note that differs from where the predictions are right"
-            raise _either(table, header, predicted, note)
+            raise _either(
+                table, header, predicted, "a note that differs from where the predictions are right"
+            )
         return None
     numbers = all(map(is_number, values | answers)) and not says_right
     if values & answers or (numbers and answers):

@@ -169,5 +169,6 @@ def _check_kind(made: Model, task: Task, place: str) -> None:
     if task == "regression" and is_classifier(made):
         raise UsageError(f"{place} is a classifier, but the task is regression")
     if task != "regression" and is_regressor(made):
-        remedy = "set [data] task if the target is a number"
-        raise UsageError(f"{place} is a regressor, but the task is {task}; {remedy}")
+        raise UsageError(
+            f"{place} is a regressor, but the task is {task}; set [data] task if the target is a number"
+        )

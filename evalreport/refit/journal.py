@@ -49,8 +49,9 @@ class Journal:
             self.stream.write(_HEAD.pack(len(body), key, hashlib.sha256(body).digest()) + body)
             self.stream.flush()
         except OSError as error:
-            why = f"a finished fit cannot be written: {error.strerror}; make room"
-            raise OutputError(f"{self.path}: {why}") from error
+            raise OutputError(
+                f"{self.path}: a finished fit cannot be written: {error.strerror}; make room"
+            ) from error
 
 
 def journal_path(output: Path) -> Path:

@@ -68,8 +68,9 @@ def fits_of(examples: Examples, scheme: Scheme, seed: int) -> tuple[Fit, ...]:
             warnings.simplefilter("error", UserWarning)
             fits = tuple(_DIVISIONS[scheme.name](examples, seed, keys))
     except (ValueError, UserWarning) as error:
-        examples_of = f"the {examples.n} examples"
-        raise UsageError(f"the scheme {scheme.name} cannot divide {examples_of}: {error}") from None
+        raise UsageError(
+            f"the scheme {scheme.name} cannot divide the {examples.n} examples: {error}"
+        ) from None
     for fit in fits:
         if not len(fit.train) or not len(fit.test):
             raise UsageError(f"the scheme {scheme.name} leaves a fit without training or test examples")

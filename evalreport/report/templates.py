@@ -143,8 +143,9 @@ def rendered(env: Sandbox, template: str, context: Mapping[str, object]) -> str:
     try:
         return env.get_template(template).render(context)
     except jinja2.TemplateSyntaxError as error:
-        place = f"template {error.filename or error.name}, line {error.lineno}"
-        raise TemplateError(f"{place}: {error.message}") from error
+        raise TemplateError(
+            f"template {error.filename or error.name}, line {error.lineno}: {error.message}"
+        ) from error
     except jinja2.TemplateNotFound as error:
         raise TemplateError(f"{_place(error, template)}: there is no template {error.name!r}") from error
     except (TemplateError, MemoryError):

@@ -360,8 +360,9 @@ def under_manifest(source: object, options: Options) -> Options:
     manifest = manifest_of(folder)
     made = manifest.options
     if options.truth is not None:
-        remedy = "leave it out, or run on the files themselves"
-        raise UsageError(f"--truth: the counts hold the true values; {remedy}")
+        raise UsageError(
+            "--truth: the counts hold the true values; leave it out, or run on the files themselves"
+        )
     lacking = [column for column in options.slices if not _divides(column, made.slices)]
     wanted = dataclasses.replace(made, slices=tuple(dict.fromkeys((*made.slices, *lacking))))
     changed = [f"--slice {column}" for column in lacking]

@@ -84,8 +84,9 @@ def read_engine(spelled: str) -> tuple[Name, str | None]:
     for known in get_args(Name):
         if name == known:
             if equals and (known == "duckdb" or not address):
-                expected = "duckdb, dask, dask=ADDRESS, spark or spark=MASTER"
-                raise UsageError(f"--engine {spelled}: expected {expected}")
+                raise UsageError(
+                    f"--engine {spelled}: expected duckdb, dask, dask=ADDRESS, spark or spark=MASTER"
+                )
             return known, address or None
     raise UsageError(f"--engine {spelled}: {unknown_name('engine', name, list(get_args(Name)))}")
 

@@ -374,8 +374,9 @@ def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> d
         )
     if len(array) > most:
         why = say("unserved.of_weights") if option == "weight" else ""
-        many = f"the column has more than {most:,} values, too many to count"
-        raise UsageError(f"--{option} {header}: {many}{why}")
+        raise UsageError(
+            f"--{option} {header}: the column has more than {most:,} values, too many to count{why}"
+        )
     kind = one.schema[header]
     # Engines write a true and a 1.0 each in its own way.
     typed = array

@@ -179,8 +179,10 @@ def _ranked(coded: Sequence[LabelledSource], labels: Sequence[str], options: Opt
         if ranking is None or (ranking.probability is None and options.threshold is None):
             raise without_labels(one.opened)
     if options.threshold is not None and not unlabelled:
-        why = "every model gives labels (y_pred), so there is nothing to cut"
-        raise UsageError(f"--threshold {options.threshold:g}: {why}")
+        raise UsageError(
+            f"--threshold {options.threshold:g}: "
+            "every model gives labels (y_pred), so there is nothing to cut"
+        )
     return _Ranked(sources, positive, options.threshold)
 
 

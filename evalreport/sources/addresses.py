@@ -87,18 +87,21 @@ def read_address(text: str) -> Address:
     scheme, _, rest = text.partition(":")
     scheme = scheme.lower()
     if not rest.startswith("//"):
-        problem = "an address has two slashes after its scheme"
-        raise _refused(f"{scheme}:", problem, "pass it as text, not as a Path")
+        raise _refused(
+            f"{scheme}:", "an address has two slashes after its scheme", "pass it as text, not as a Path"
+        )
     if scheme not in SCHEMES:
-        problem = "addresses of this kind are not read"
-        raise _refused(f"{scheme}://", problem, "copy the files here, and name the copy")
+        raise _refused(
+            f"{scheme}://", "addresses of this kind are not read", "copy the files here, and name the copy"
+        )
     pure, _, query = rest[2:].partition("#")[0].partition("?")
     netloc, slash, path = pure.partition("/")
     login, at, host = netloc.rpartition("@")
     user, colon, password = login.partition(":")
     if not re.fullmatch(r"[\w.-]+(:\d{1,5})?|\[[0-9a-fA-F:.]+\](:\d{1,5})?", host):
-        remedy = "write /, @ and : of a password as %2F, %40 and %3A"
-        raise _refused(f"{scheme}://", "its host cannot be read", remedy)
+        raise _refused(
+            f"{scheme}://", "its host cannot be read", "write /, @ and : of a password as %2F, %40 and %3A"
+        )
     if "@" in path and ":" in netloc and not at and not re.search(r":\d+$", netloc):
         raise _refused(f"{scheme}://", "its host cannot be read", "write / of a password as %2F")
     login_parts = (unquote(user) if at else None, unquote(password) if colon else None)

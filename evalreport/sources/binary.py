@@ -365,15 +365,14 @@ def read_arrays(
     lengths = {header: len(column) for header, column in columns.items()}
     if len(set(lengths.values())) > 1:
         shortest, longest = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
-        least, most, names = lengths[shortest], lengths[longest], (repr(shortest), repr(longest))
         raise InputError.of(
             "unlike_lengths",
             file=name,
             column=shortest,
-            shortest=names[0],
-            least=least,
-            longest=names[1],
-            most=most,
+            shortest=repr(shortest),
+            least=lengths[shortest],
+            longest=repr(longest),
+            most=lengths[longest],
         )
     return read_table(pa.table(columns), name, choose)
 

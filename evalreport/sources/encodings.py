@@ -58,6 +58,7 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
         codec = codecs.lookup(encoding)
         "".encode(encoding)
     except (LookupError, UnicodeError, ValueError):
-        remedy = "name one such as latin-1, cp1252 or utf-16"
-        raise UsageError(f"--encoding {encoding}: no such encoding of text; {remedy}") from None
+        raise UsageError(
+            f"--encoding {encoding}: no such encoding of text; name one such as latin-1, cp1252 or utf-16"
+        ) from None
     return None if codec.name in ("utf-8", "utf-8-sig") else codecs.getincrementaldecoder(encoding)("strict")

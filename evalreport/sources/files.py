@@ -238,8 +238,9 @@ def _named(text: str, option: str | None, copies: Copies) -> File:
 
         listing = listed(read_address(text))
         if listing.top:
-            problem = f"a folder stands where a file is meant (named by {option})"
-            raise _nothing(problem, read_address(text).shown)
+            raise _nothing(
+                f"a folder stands where a file is meant (named by {option})", read_address(text).shown
+            )
         entry = listing.entries[0]
         check_format(entry.file, entry.name, option)
         path = copied(listing, listing.entries, copies())[0]

@@ -252,8 +252,9 @@ def _lines(stream: io.BufferedIOBase, name: str) -> Iterator[str]:
         if number == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise InputError.of("text_in_utf_16", file=name, line=number)
         if len(raw) > _LONGEST_LINE:
-            longest = f"{_LONGEST_LINE / 1000000.0:,.0f}"
-            raise InputError.of("long_line", file=name, line=number, longest_line=longest)
+            raise InputError.of(
+                "long_line", file=name, line=number, longest_line=f"{_LONGEST_LINE / 1000000.0:,.0f}"
+            )
         if number == 1 and raw.startswith(b"PK\x03\x04"):
             raise InputError.of("archive_as_text", file=name, line=number)
         if b"\0" in raw:
@@ -386,8 +387,9 @@ def _json_records(path: Path, name: str) -> Iterator[tuple[int, dict[str, object
         with opened(path) as stream:
             for line, raw in enumerate(iter(lambda: stream.readline(_LONGEST_JSON_LINE + 1), b""), start=1):
                 if len(raw) > _LONGEST_JSON_LINE:
-                    longest = f"{_LONGEST_JSON_LINE / 1e6:,.0f} MB"
-                    raise _not_an_object(name, line, f"the line is longer than {longest}")
+                    raise _not_an_object(
+                        name, line, f"the line is longer than {_LONGEST_JSON_LINE / 1e6:,.0f} MB"
+                    )
                 if not raw.strip():
                     continue
                 record = json.loads(raw.decode("utf-8"), object_pairs_hook=with_each_key_once)

@@ -39,8 +39,10 @@ def decide(gate: Gate, results: Results) -> GateRecord | None:
     if figure not in RATIOS:
         raise wrong(gate.text, second.metric_at, f"the {figure} of a cost is held against a number only")
     if not gate.ratio and gate.limit != 0:
-        bar = f"{first.model}.{first.metric} <= 1.1 * {second.model}.{second.metric}"
-        raise UsageError(f"gate {gate.text!r}: two models' costs are compared by their ratio: write {bar}")
+        raise UsageError(
+            f"gate {gate.text!r}: two models' costs are compared by their ratio: write "
+            f"{first.model}.{first.metric} <= 1.1 * {second.model}.{second.metric}"
+        )
     if first.model == second.model:
         raise wrong(
             gate.text, second.metric_at, "a ratio of costs is of two models, not of two groups of one"
