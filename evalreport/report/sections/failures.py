@@ -55,12 +55,13 @@ def describe_failures(view: View) -> Failures | None:
     if view.results.judge_agreement:
         note = f"{say('judge.word')} {note}".strip()
     if not text:
-        unit, of = digits.unit if digits is not None else "", ""
+        unit, key = digits.unit if digits is not None else "", "failures.furthest"
         if coded(records[0].measure)[0] == "spread.disagreeing_pairs":
-            of = "_labels"
+            key = "failures.furthest_labels"
         elif unit:
-            of = "_in" if digits is not None and digits.power in numbers.UNITS else "_times"
-        text = say(f"failures.furthest{of}", unit=unit)
+            named_unit = digits is not None and digits.power in numbers.UNITS
+            key = "failures.furthest_in" if named_unit else "failures.furthest_times"
+        text = say(key, unit=unit)
     return Failures(heading, text, table, more if more.rows else None, note)
 
 
