@@ -80,12 +80,8 @@ def _without_value(facts: Facts) -> Message:
     }
     of_labels = facts.metric(primary).needs != "labels" and not scored & set(models)
     key = "labels_alone" if of_labels and facts.results.confusion else "no_value_of"
-    return Message(
-        f"headline.{key}",
-        models=shortened(facts.names(models), MOST_NAMES),
-        n=len(models),
-        metric=facts.words(primary),
-    )
+    names = shortened(facts.names(models), MOST_NAMES)
+    return Message(f"headline.{key}", models=names, n=len(models), metric=facts.words(primary))
 
 
 # --- what was asked by name
@@ -362,13 +358,8 @@ def _not_on_the_usual(facts: Facts, first: str, second: str, usual: str) -> Mess
         return None
     a, b = (facts.value(m, quantity) or Limited(0.0) for m in (first, second))
     key = "not_on" if values_are_shown(facts, pair, a, b) else "not_on_by"
-    return Message(
-        f"headline.{key}",
-        metric=facts.words(quantity),
-        first=facts.name(first),
-        second=facts.name(second),
-        **values_beside(a.value, b.value, pair.by),
-    )
+    names = {"metric": facts.words(quantity), "first": facts.name(first), "second": facts.name(second)}
+    return Message(f"headline.{key}", **names, **values_beside(a.value, b.value, pair.by))
 
 
 def _on_metric(facts: Facts, pair: Pair) -> Message:

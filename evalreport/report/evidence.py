@@ -93,10 +93,8 @@ def describe_evidence(view: View, signed: Sequence[str], *, data: bytes, names: 
     read = next((r.n for r in results.flow if r.step == "read" and r.model is None), used)
     headline = "" if results.headline is None else str(results.headline.text)
     return Evidence(
-        title=say("signed.title", used=used, read=read)
-        if read != used
-        else say("signed.title_all", used=used),
-        flow_title=say("signed.flow") if steps else say("signed.nothing_left_out"),
+        title=say("signed.title" if read != used else "signed.title_all", used=used, read=read),
+        flow_title=say("signed.flow" if steps else "signed.nothing_left_out"),
         steps=steps,
         models=_models(view, used),
         headline=headline,

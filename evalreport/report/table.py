@@ -242,23 +242,13 @@ Shaded = tuple[str, str, Sequence[tuple[str, int]]]
 
 def shaded(title: str, first: str, models: Sequence[Model], rows: Iterable[Shaded], note: str) -> Table:
     """Return a map of rows by models."""
-    made = tuple(
-        Row(
-            None,
-            (
-                Cell(n, look="muted", strong=False),
-                *(Cell(text, look="muted" if k < 0 else f"miss-{k}", strong=False) for text, k in cells),
-            ),
-            label,
-        )
-        for label, n, cells in rows
-    )
-    look = " ".join(
-        (
-            "map",
-            *(("many",) if len(models) > MANY_MODELS else ()),
-            *(("short",) if len(made) <= SHORT_MAP else ()),
-        )
+
+    def cell(text: str, k: int) -> Cell:
+        return Cell(text, look="muted" if k < 0 else f"miss-{k}", strong=False)
+
+    made = tuple(Row(None, (cell(n, -1), *starmap(cell, cells)), label) for label, n, cells in rows)
+    look = (
+        "map" + (" many" if len(models) > MANY_MODELS else "") + (" short" if len(made) <= SHORT_MAP else "")
     )
     return Table(title, (Column("n", "number muted"), *models), made, note, look=look, first=first, cut=0)
 

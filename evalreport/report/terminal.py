@@ -103,12 +103,7 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
         yield say("terminal.intervals", level=level)
     if view.inverted and len(view.models) > 1:
         yield say("leaderboard.inverted_note")
-    if board.notes.names:
-        yield board.notes.names
-    if board.notes.best:
-        yield board.notes.best
-    if board.notes.at_zero:
-        yield board.notes.at_zero
+    yield from filter(None, (board.notes.names, board.notes.best, board.notes.at_zero))
     if board.reference is not None and board.n_brackets:
         yield say("leaderboard.letters")
 
@@ -116,12 +111,9 @@ def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
 def oneliner(results: Results) -> str:
     """Return a run in one line: ``[evalreport OK] forest is ahead of svm on accuracy: ..., n = 2,600.``."""
     first = decision.headline_of(results)
-    state = {
-        "bad": "ALARM" if first.code == "alarm" else "FAILED",
-        "undecided": "UNDECIDED",
-        "good": "OK",
-    }.get(first.tone)
-    head = "[evalreport]" if state is None else f"[evalreport {state}]"
+    bad = "ALARM" if first.code == "alarm" else "FAILED"
+    state = {"bad": f" {bad}", "undecided": " UNDECIDED", "good": " OK"}.get(first.tone, "")
+    head = f"[evalreport{state}]"
     return f"{head} {visible(first.text).rstrip('.')}, {say('report.examples', n=results.n)}."
 
 

@@ -111,17 +111,12 @@ def number_of_fits(sample: Sample) -> Iterator[WarningRecord]:
         yield warning("one_seed", about=models, models=models)
     elif design == "seeds" and parts < FEW_SEEDS:
         about = models if len(models) == 1 else ()
-        whose: dict[str, object] = {"model": models[0]} if about else {}
-        text = Message(
-            "warning.few_seeds.of_a_model" if about else "warning.few_seeds.of_all",
-            n=parts,
-            enough=FEW_SEEDS,
-            **whose,
-        )
+        text = Message("warning.few_seeds.of_all", n=parts, enough=FEW_SEEDS)
+        if about:
+            text = Message("warning.few_seeds.of_a_model", n=parts, enough=FEW_SEEDS, model=models[0])
         if parts in MEASURED_OF_SEEDS:
-            text = sentences(
-                text, Message("measured.of_seeds", percent=100 * MEASURED_OF_SEEDS[parts], decimals=1)
-            )
+            percent = 100 * MEASURED_OF_SEEDS[parts]
+            text = sentences(text, Message("measured.of_seeds", percent=percent, decimals=1))
         yield WarningRecord(code="few_seeds", text=text, about=about)
     if design == "datasets" and parts < FEW_DATASETS:
         yield warning("few_datasets", n=parts, enough=FEW_DATASETS)
@@ -317,13 +312,10 @@ def tasks_without_spread(sample: Sample) -> list[WarningRecord]:
         # Where nothing varies in any task there is no interval, with its reason.
         if isinstance(estimate.evidence, Judged) or not estimate.standard_error:
             continue
-        spread = np.bincount(
-            estimate.sampling.tasks, weights=np.abs(estimate.derivative), minlength=len(share)
-        )
+        influence = np.abs(estimate.derivative)
+        spread = np.bincount(estimate.sampling.tasks, weights=influence, minlength=len(share))
         still = np.flatnonzero(spread <= 1e-12 * spread.max())
         if share[still].sum() >= MUCH_ALIKE - 1e-9:
-            names = tuple(tasks.categories[t] for t in still)
-            found.append(
-                warning("alike_in_task", about=(model.name,), model=model.name, tasks=names, n=len(names))
-            )
+            names, about = tuple(tasks.categories[t] for t in still), (model.name,)
+            found.append(warning("alike_in_task", about=about, model=model.name, tasks=names, n=len(names)))
     return found

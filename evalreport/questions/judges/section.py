@@ -50,13 +50,10 @@ def _heading(view: View, whole: JudgeAgreementRecord) -> str:
     if flagged:
         clearest = min(flagged, key=lambda r: (r.p_adjusted or 0.0, r.a, r.b))
         favours_a = (clearest.difference > 0) == view.greater_is_better
-        favoured, other = (clearest.a, clearest.b) if favours_a else (clearest.b, clearest.a)
-        return say(
-            "judge.favours",
-            model=view.model(favoured).name,
-            other=view.model(other).name,
-            difference=numbers.to_digits(abs(clearest.difference), 2),
-        )
+        pair = (clearest.a, clearest.b)
+        model, other = (view.model(m).name for m in (pair if favours_a else pair[::-1]))
+        difference = numbers.to_digits(abs(clearest.difference), 2)
+        return say("judge.favours", model=model, other=other, difference=difference)
     n = numbers.count(whole.n_gold)
     if whole.bias is None:
         return say("judge.heading_scales")

@@ -29,13 +29,9 @@ def judge_scales_differ(judges: JudgeLists) -> Iterator[WarningRecord]:
     for scale in judges.judge_scales:
         if not scale.same:
             yield warning(
-                "judge_scales_differ",
-                about=("gold",),
-                judge_low=scale.judge_low,
-                judge_high=scale.judge_high,
-                people_low=scale.human_low,
-                people_high=scale.human_high,
-            )
+                "judge_scales_differ", about=("gold",), judge_low=scale.judge_low, judge_high=scale.judge_high,
+                people_low=scale.human_low, people_high=scale.human_high,
+            )  # fmt: skip
 
 
 @check("gold_pooled", needs=("judges", "tasks"))
@@ -43,14 +39,9 @@ def gold_pooled(judges: JudgeLists) -> Iterator[WarningRecord]:
     """Say that people judged few answers of some task, so that their labels of all tasks are taken together."""
     few = [r for r in judges.judge_estimates if r.b is None and _pooled(r)]
     if few:
-        least = min(few, key=lambda r: (r.fewest_gold or 0, r.a))
-        yield warning(
-            "gold_pooled",
-            about=tuple(r.a for r in few),
-            n=least.fewest_gold,
-            task=least.fewest_task,
-            least=LEAST_GOLD,
-        )
+        fewest, about = min(few, key=lambda r: (r.fewest_gold or 0, r.a)), tuple(r.a for r in few)
+        n, task = fewest.fewest_gold, fewest.fewest_task
+        yield warning("gold_pooled", about=about, n=n, task=task, least=LEAST_GOLD)
 
 
 @check("judge_favours", needs=("judge_bias",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,21 +44,13 @@ def describe(view: View) -> Tables | None:
     runs = _runs(view, highest, thresholds)
     limits = "" if at.low is None else say("decision_curve.limits", low=at.low, high=at.high)
     heading = say(
-        "decision_curve.heading",
-        runs=runs,
-        at=at.threshold,
-        model=view.model(leader).name,
-        value=at.net_benefit,
+        "decision_curve.heading", runs=runs, at=at.threshold, model=view.names[leader], value=at.net_benefit,
         limits=limits,
+    )  # fmt: skip
+    per_thousand = (
+        (view.names[m], round(1000 * by_model[m][middle].net_benefit)) for m in order[:MOST_MODELS]
     )
-    cases = "; ".join(
-        say(
-            "decision_curve.per_thousand",
-            model=view.model(m).name,
-            n=round(1000 * by_model[m][middle].net_benefit),
-        )
-        for m in order[:MOST_MODELS]
-    )
+    cases = "; ".join(say("decision_curve.per_thousand", model=model, n=n) for model, n in per_thousand)
     about = say("decision_curve.about", n=view.results.n, share=at.prevalence, at=at.threshold, cases=cases)
     return Tables(
         heading=heading, text=about, figures=_figures(view, told), note=_note(view, told),
@@ -78,9 +71,7 @@ def _shown_highest(
     view: View, by_model: dict[str, list[DecisionCurveRecord]], order: Sequence[str]
 ) -> list[str]:
     """Return the curve that is shown to be above every other one at each threshold; ``OPEN`` where none is."""
-    sides = {
-        (r.a, r.b, r.threshold): r.above for r in view.results.decision_curve_differences
-    }  # fmt: skip
+    sides = {(r.a, r.b, r.threshold): r.above for r in view.results.decision_curve_differences}
 
     def above(a: str, b: str, at: float) -> bool:
         return sides.get((a, b, at), 0) > 0 or sides.get((b, a, at), 0) < 0
@@ -89,12 +80,8 @@ def _shown_highest(
     for points in zip(*(by_model[m] for m in order), strict=True):
         at, name = points[0].threshold, OPEN
         for point in points:
-            others = (p.model for p in points if p is not point)
-            if (
-                point.above_none > 0
-                and point.above_all > 0
-                and all(above(point.model, m, at) for m in others)
-            ):
+            above_others = all(above(point.model, p.model, at) for p in points if p is not point)
+            if point.above_none > 0 and point.above_all > 0 and above_others:
                 name = point.model
         if all(p.above_all < 0 for p in points) and points[0].all_above_none > 0:
             name = ALL
@@ -106,33 +93,20 @@ def _shown_highest(
 
 def _runs(view: View, highest: Sequence[str], thresholds: Sequence[float]) -> str:
     """Say over which part of the range a curve is shown to be the highest; short parts are not named."""
-    runs: list[tuple[str, float, float, int]] = []
-    for name, threshold in zip(highest, thresholds, strict=True):
-        if runs and runs[-1][0] == name:
-            runs[-1] = (name, runs[-1][1], threshold, runs[-1][3] + 1)
-        else:
-            runs.append((name, threshold, threshold, 1))
+    grouped = groupby(zip(highest, thresholds, strict=True), key=lambda pair: pair[0])
+    runs = [(name, [threshold for _, threshold in run]) for name, run in grouped]
     least = min(LEAST_STEPS, len(thresholds))
-    named = [run for run in runs if run[0] != OPEN and run[3] >= least]
+    named = [run for run in runs if run[0] != OPEN and len(run[1]) >= least]
     if not named:
         return say("decision_curve.none_highest")
-    if len(runs) == 1:
-        return say(
-            "decision_curve.throughout", name=_name(view, named[0][0]), low=named[0][1], high=named[0][2]
-        )
-    texts = [
-        say("decision_curve.from_to", name=_name(view, name), low=low, high=high)
-        for name, low, high, _ in named
-    ]
-    return say("decision_curve.parts", parts="; ".join(texts))
+    key = "decision_curve.throughout" if len(runs) == 1 else "decision_curve.from_to"
+    texts = [say(key, name=_name(view, name), low=run[0], high=run[-1]) for name, run in named]
+    return texts[0] if len(runs) == 1 else say("decision_curve.parts", parts="; ".join(texts))
 
 
 def _name(view: View, name: str) -> str:
-    if name == OPEN:
-        return say("decision_curve.open")
-    if name == ALL:
-        return say("decision_curve.treat_all")
-    return say("decision_curve.treat_none") if name == NONE else view.model(name).name
+    keys = {OPEN: "open", ALL: "treat_all", NONE: "treat_none"}
+    return say(f"decision_curve.{keys[name]}") if name in keys else view.names[name]
 
 
 def _figures(view: View, told: Sequence[str]) -> tuple[Figure, ...]:
@@ -143,13 +117,8 @@ def _figures(view: View, told: Sequence[str]) -> tuple[Figure, ...]:
             name=name, title=title, caption="", width=WIDTH, height=HEIGHT, description=title, draw=(draw,)
         )
 
-    figures = [
-        figure(
-            "net-benefit",
-            say("decision_curve.net_benefit"),
-            partial(net_benefit, view.results, names=names, banded=told),
-        )
-    ]
+    draw = partial(net_benefit, view.results, names=names, banded=told)
+    figures = [figure("net-benefit", say("decision_curve.net_benefit"), draw)]
     pair = _pair(view, told)
     if pair is not None:
         a, b = pair

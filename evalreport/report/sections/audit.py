@@ -209,9 +209,9 @@ def describe_nights(view: View) -> Figure | None:
     ][:MOST_LINES]  # fmt: skip
     if not models:
         return None
-    metric, of = view.primary_label, "_fell" if fallen else ""
+    metric, key = view.primary_label, "audit.values_fell" if fallen else "audit.values"
     return Figure(
-        name="audited", title=say(f"audit.values{of}", metric=metric, models=listed([m.name for m in fallen])),
+        name="audited", title=say(key, metric=metric, models=listed([m.name for m in fallen])),
         description=say("audit.values_described", metric=metric, names=", ".join(m.name for m in models)),
         caption=say("audit.values_caption", metric=metric), draw=(partial(audited_values, models, metric=metric),),
         width=6.0,  # of a phone it fills the width: the newest run is what matters, and it stands at the right

@@ -53,15 +53,8 @@ def describe_cautions(view: View) -> Cautions | None:
     findings, warnings, checks = _findings(view), _warnings(view), view.results.checks
     if not (properties or findings or warnings or checks):
         return None
-    return Cautions(
-        properties,
-        findings,
-        warnings,
-        n_cautions(view.results.warnings),
-        _counted(checks),
-        _table(view, checks) if checks else None,
-        _changes(view),
-    )
+    n_all, table = n_cautions(view.results.warnings), _table(view, checks) if checks else None
+    return Cautions(properties, findings, warnings, n_all, _counted(checks), table, _changes(view))
 
 
 def _findings(view: View) -> Table | None:
@@ -73,11 +66,9 @@ def _findings(view: View) -> Table | None:
     rows = [row for group in by_state.values() for row in _rows_of(view, group)]
     if not rows:
         return None
-    columns = ("text", "severity", "owner", "due", "state")
+    columns, first = ("text", "severity", "owner", "due", "state"), say("findings.finding")
     heads = headings((say(f"findings.{column}") for column in columns), "text,text,text,text,text")
-    return Table(
-        say("findings.box"), heads, tuple(rows), look="lined findings", first=say("findings.finding")
-    )
+    return Table(say("findings.box"), heads, tuple(rows), look="lined findings", first=first)
 
 
 def _rows_of(view: View, group: Sequence[FindingRecord]) -> list[Row]:
@@ -106,12 +97,12 @@ def _changes(view: View) -> Table | None:
     accepted = next((r for r in view.results.history if r.reference == "accepted"), None)
     if not changes or accepted is None:
         return None
+
+    def short(text: str | None) -> str:
+        return shorten(visible(text or MISSING), LONGEST)
+
     rows = tuple(
-        Row(
-            None,
-            tuple(shorten(visible(text or MISSING), LONGEST) for text in (c.what, c.before, c.after)),
-            named("findings.kinds", c.kind),
-        )
+        Row(None, (short(c.what), short(c.before), short(c.after)), named("findings.kinds", c.kind))
         for c in changes[:MOST_CHANGES]
     )
     more = len(changes) - len(rows)
@@ -123,15 +114,12 @@ def _changes(view: View) -> Table | None:
 
 def _counted(checks: Sequence[CheckRecord]) -> str:
     """Count the checks by their states; one that is about models fired if it fired for any of them."""
-    if not checks:
-        return ""
     states: dict[str, set[str]] = {}
     for record in checks:
         states.setdefault(record.code, set()).add(record.state)
-    counts = Counter(next(state for state in STATES if state in found) for found in states.values())
-    return say(
-        "checks.counted", passed=counts["passed"], fired=counts["fired"], others=counts["not_applicable"]
-    )
+    counts = Counter(next(state for state in STATES if state in held) for held in states.values())
+    fired, passed, others = (counts[state] for state in STATES)
+    return say("checks.counted", passed=passed, fired=fired, others=others) if checks else ""
 
 
 def _table(view: View, checks: Sequence[CheckRecord]) -> Table:

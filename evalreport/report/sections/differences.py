@@ -32,12 +32,12 @@ def describe_differences(view: View) -> Tables | None:
     kind = named("differences.fits", view.results.design, say("differences.fits.other"))
     size, agreed = say("differences.sizes"), say("differences.agreement")
     pair, agreement = say("table.pair"), _agreement(view)
+    notes = [text for effect, text in group_of("differences.size_note").items() if effect in effects]
+    note = " ".join([say("differences.sizes_note"), *notes])
     tables = (
         Table(say("differences.fits_title", kind=kind), fit_heads, fits, look="fits"),
-        Table(size, heads, sizes[:MOST_PAIRS], _size_note(effects), look="sizes", first=pair, sortable=True),
-        Table(
-            agreed, _agreement_heads(view), agreement[:MOST_PAIRS], look="sizes", first=pair, sortable=True
-        ),
+        Table(size, heads, sizes[:MOST_PAIRS], note, look="sizes", first=pair, sortable=True),
+        Table(agreed, _agreed(view), agreement[:MOST_PAIRS], look="sizes", first=pair, sortable=True),
     )
     return Tables(
         heading=say("heading.differences" if len(view.models) > 1 else "heading.fits"),
@@ -85,12 +85,6 @@ def _less(whole: float, part: float | None) -> float | None:
     return None if part is None else whole - part
 
 
-def _size_note(effects: list[str]) -> str:
-    """Say what the sizes mean, those that are shown."""
-    notes = [text for effect, text in group_of("differences.size_note").items() if effect in effects]
-    return " ".join([say("differences.sizes_note"), *notes])
-
-
 def _head(effect: str, unit: str) -> str:
     label = named("differences.size", effect, effect.replace("_", " "))
     key = f"differences.unit.{unit}"
@@ -114,7 +108,7 @@ def _size(view: View, record: EffectRecord | None) -> Cell:
     return Cell(numbers.number(record.value, decimals, signed=signed), beside, record.value)
 
 
-def _agreement_heads(view: View) -> tuple[str, ...]:
+def _agreed(view: View) -> tuple[str, ...]:
     known = entry("metric", view.results.agreement[0].metric) if view.results.agreement else None
     labels = known is not None and known.needs == "labels"
     word = say("differences.right" if labels else "differences.outcome_1")
@@ -124,10 +118,9 @@ def _agreement_heads(view: View) -> tuple[str, ...]:
 
 def _agreement(view: View) -> tuple[Row, ...]:
     """Count the examples that both models of a pair get right, only one, or neither, better model first."""
-    known = {m.id: m for m in view.models}
     rows = []
     for record in view.results.agreement:
-        a, b, only_a, only_b = known[record.a], known[record.b], record.only_a, record.only_b
+        a, b, only_a, only_b = view.model(record.a), view.model(record.b), record.only_a, record.only_b
         if b.index < a.index:
             a, b, only_a, only_b = b, a, only_b, only_a
         counts = (record.both, only_a, only_b, record.neither)
@@ -152,10 +145,8 @@ def _fits(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
                      if (r.model, r.source) == (model.id, source) and _is_primary(view, r.metric)]  # fmt: skip
             cells.append(numbers.number(found[0] ** 0.5, digits.finer) if found else numbers.MISSING)
         rows.append(Row(model, (numbers.count(len(values)), *cells)))
-    heads = (
-        say("differences.number"), say("differences.mean"), say("differences.standard_deviation"),
-        say("differences.lowest"), say("differences.highest"),
-    )  # fmt: skip
+    columns = ("number", "mean", "standard_deviation", "lowest", "highest")
+    heads = (say(f"differences.{column}") for column in columns)
     return (*heads, *(say("differences.spread", source=source) for source in sources)), tuple(rows)
 
 
@@ -174,13 +165,11 @@ def _figures(view: View, kind: str) -> tuple[Figure, ...]:
         say("differences.strip", pair=r.label, value=numbers.number(fmean(r.differences), 4, signed=True))
         for r in rows
     )
-    figure = Figure(
-        name="strip",
-        title=say("differences.title", metric=view.primary_words, kind=kind),
-        description=described,
-        caption=say("differences.caption", metric=view.primary_words, kind=kind) + shared,
-        draw=(partial(fold_differences, view.results, axis_label=axis_label, names=view.names),),
-        width=6.2,
-        height=0.6 + 0.34 * max(len(rows), 2),
-    )
-    return (figure,)
+    return (
+        Figure(
+            name="strip", title=say("differences.title", metric=view.primary_words, kind=kind), description=described,
+            caption=say("differences.caption", metric=view.primary_words, kind=kind) + shared,
+            draw=(partial(fold_differences, view.results, axis_label=axis_label, names=view.names),),
+            width=6.2, height=0.6 + 0.34 * max(len(rows), 2),
+        ),
+    )  # fmt: skip

@@ -40,16 +40,14 @@ def describe_failures(view: View) -> Failures | None:
         by_model = {r.model: r for r in of_one}
         first = next(iter(by_model.values()))
         answers = tuple(_answer(by_model[m.id].answer, by_model[m.id].correct, digits) for m in models)
-        truth = (
-            numbers.MISSING if first.truth is None else shorten(_written(first.truth, digits), LONGEST_CELL)
-        )
-        rows.append(Row(None, (*((truth,) if graded else ()), *answers), shorten(first.id, LONGEST_CELL)))
+        truth = numbers.MISSING if first.truth is None else _written(first.truth, digits)
+        label, cells = shorten(first.id, LONGEST_CELL), (shorten(truth, LONGEST_CELL),) if graded else ()
+        rows.append(Row(None, (*cells, *answers), label))
     # Outcomes that were graded elsewhere have no true value.
     heads = (*((Column(say("table.true"), "truth"),) if graded else ()), *models)
     look = "examples" + (" many" if len(models) > MANY_MODELS else "")
-    table = Table(
-        say("failures.box"), heads, tuple(rows[:MOST_OPEN]), look=look, first=say("table.id"), cut=0
-    )
+    first_rows = tuple(rows[:MOST_OPEN])
+    table = Table(say("failures.box"), heads, first_rows, look=look, first=say("table.id"), cut=0)
     more = replace(table, title=say("failures.box_more"), rows=tuple(rows[MOST_OPEN:]))
     left_out = [m.name for m in view.models if m.id in held and m not in models]
     heading, text = _found(view, records[0].id, digits)
@@ -57,17 +55,12 @@ def describe_failures(view: View) -> Failures | None:
     if view.results.judge_agreement:
         note = f"{say('judge.word')} {note}".strip()
     if not text:
-        of_labels = coded(records[0].measure)[0] == "spread.disagreeing_pairs"
-        unit = digits.unit if digits is not None else ""
-        key = (
-            "failures.furthest_labels"
-            if of_labels
-            else "failures.furthest_in"
-            if digits is not None and digits.power in numbers.UNITS
-            else "failures.furthest_times"
-            if unit
-            else "failures.furthest"
-        )
+        unit, key = digits.unit if digits is not None else "", "failures.furthest"
+        if coded(records[0].measure)[0] == "spread.disagreeing_pairs":
+            key = "failures.furthest_labels"
+        elif unit:
+            named_unit = digits is not None and digits.power in numbers.UNITS
+            key = "failures.furthest_in" if named_unit else "failures.furthest_times"
         text = say(key, unit=unit)
     return Failures(heading, text, table, more if more.rows else None, note)
 
@@ -98,11 +91,9 @@ def _written(text: str, digits: numbers.Digits | None) -> str:
 
 
 def _answer(text: str, correct: bool | None, digits: numbers.Digits | None) -> Cell:
-    text = _written(text, digits)
+    text = shorten(_written(text, digits), LONGEST_CELL)
     word = "" if correct is None else say("differences.right" if correct else "differences.wrong")
-    return Cell(
-        shorten(text, LONGEST_CELL), word, look="wrong" if correct is False else "right", strong=False
-    )
+    return Cell(text, word, look="wrong" if correct is False else "right", strong=False)
 
 
 def _found(view: View, first: str, digits: numbers.Digits | None) -> tuple[str, str]:

@@ -160,8 +160,8 @@ def _of_numbers(view: View, test: str, records: list[ComparisonRecord]) -> Itera
 def _discordant(view: View) -> Iterator[str]:
     counts = [r.only_a + r.only_b for r in view.results.agreement]
     if counts:
-        few = "_few" if min(counts) < FEW_DISCORDANT else ""
-        yield say(f"reasons.discordant{few}", many=count_range(counts))
+        few = min(counts) < FEW_DISCORDANT
+        yield say("reasons.discordant_few" if few else "reasons.discordant", many=count_range(counts))
 
 
 def _class_sizes(view: View) -> Iterator[str]:

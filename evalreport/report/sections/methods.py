@@ -78,14 +78,16 @@ def describe(view: View) -> Methods:
 
 def _of_looks(look: LookRecord) -> str:
     """Say how the error is spent over the looks."""
-    if look.pushes:
-        rule = say("methods.looks_pushes")
-    elif look.rule == "other":
-        rule = say("methods.looks_apart")
-    elif look.n_max is None:
-        rule = say("methods.looks_equal")
-    else:
-        rule = say("methods.looks_n_max", n_max=numbers.count(look.n_max))
+    of = (
+        "pushes"
+        if look.pushes
+        else "apart"
+        if look.rule == "other"
+        else "equal"
+        if look.n_max is None
+        else "n_max"
+    )
+    rule = say(f"methods.looks_{of}", n_max=numbers.count(look.n_max or 0))
     return say("methods.looks", look=look.look, looks=look.looks, level=numbers.level(look.level), rule=rule)
 
 

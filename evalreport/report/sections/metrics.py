@@ -138,8 +138,9 @@ def _missing(view: View, keys: list[Quantity]) -> tuple[str, ...]:
     by_reason: dict[str, list[str]] = {}
     for key in keys:
         by_reason.setdefault(view.text(reasons.get(key, "")), []).append(view.label(key))
+    with_reason, without = "metrics.not_computed_why", "metrics.not_computed"
     return tuple(
-        say(f"metrics.not_computed{'_why' if reason else ''}", names=listed(labels, 12), reason=reason)
+        say(with_reason if reason else without, names=listed(labels, 12), reason=reason)
         for reason, labels in by_reason.items()
     )
 

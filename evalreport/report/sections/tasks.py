@@ -11,7 +11,7 @@ from evalreport.report.naming import listed, test_in_words
 from evalreport.report.table import Shaded, Tables, shaded
 from evalreport.report.view import Model, View
 from evalreport.schema.decisions import TaskVerdictRecord
-from evalreport.schema.metrics import MetricRecord, Quantity
+from evalreport.schema.metrics import MetricRecord, Quantity, Slice
 from evalreport.texts import in_words, named, say, shortened
 from evalreport.texts.labels import sentence_start
 from evalreport.texts.visible import shorten, visible
@@ -79,10 +79,9 @@ def describe(view: View) -> Tables | None:
 def _note(view: View, shown: int, total: int) -> str:
     """Explain a cell, how pairs were decided, and what was left out."""
     baseline, n_models = view.results.baseline, len(view.models)
+    against = "" if baseline is None else view.model(baseline).name
     texts = [
-        say("suite.note")
-        if baseline is None
-        else say("suite.note_baseline", model=view.model(baseline).name),
+        say("suite.note_baseline" if against else "suite.note", model=against),
         family(view),
         say("suite.tasks_cut", shown=shown, number=in_words(total)) if shown < total else "",
         say("evidence.models_cut", shown=MOST_MODELS, n=n_models) if n_models > MOST_MODELS else "",
@@ -98,14 +97,8 @@ def summary_line(view: View) -> str:
 
 def _task(view: View, name: str, sign: int) -> Task:
     results = view.results
-    records = {
-        r.model: r
-        for r in results.metrics
-        if r.slice is not None
-        and r.slice.column == TASK
-        and r.slice.value == name
-        and Quantity.of(r) == view.primary
-    }
+    place = Slice(column=TASK, value=name)
+    records = {r.model: r for r in results.metrics if r.slice == place and Quantity.of(r) == view.primary}
     values = {m: r.value for m, r in records.items() if r.value is not None}
     best = max((m.id for m in view.models if m.id in values), key=lambda m: sign * values[m], default=None)
     verdicts = {v.about: v for v in results.task_verdicts if v.task == name}
@@ -151,9 +144,8 @@ def _heading(view: View, tasks: Sequence[Task]) -> str:
     names = [shorten(visible(task.name), LONGEST) for task in deciding]
     size, better, worse = max(deciding[0].decided)
     known = {
-        "task": names[0], "better": view.model(better).name, "worse": view.model(worse).name,
-        "size": numbers.to_digits(size, 2), "n": len(deciding), "number": in_words(len(deciding)),
-        "total": in_words(len(tasks)),
+        "task": names[0], "better": view.model(better).name, "worse": view.model(worse).name, "n": len(deciding),
+        "size": numbers.to_digits(size, 2), "number": in_words(len(deciding)), "total": in_words(len(tasks)),
     }  # fmt: skip
     if len(deciding) == 1:
         return say("suite.one_separates", **known)
@@ -167,9 +159,8 @@ def _heading(view: View, tasks: Sequence[Task]) -> str:
 def _of_one(view: View, tasks: Sequence[Task], sign: int) -> str:
     """Name the weakest task of the only model."""
     model = view.models[0]
-    values = {
-        t.name: r.value for t in tasks if (r := t.records.get(model.id)) is not None and r.value is not None
-    }
+    records = {t.name: t.records[model.id] for t in tasks if model.id in t.records}
+    values = {name: r.value for name, r in records.items() if r.value is not None}
     if not values:
         return named("heading", "tasks")
     weakest = min(values, key=lambda name: sign * values[name])
