@@ -223,6 +223,19 @@ class RankedClasses:
 
 
 @dataclass(frozen=True, slots=True)
+class EqualErrors:
+    """The corners of a ROC curve: positives and negatives at or above each threshold, (g + 1,) each, from (0, 0)."""
+
+    found: Floats
+    wrong: Floats
+
+    @property
+    def rarest(self) -> float:
+        """Examples of the rarer class."""
+        return float(min(self.found[-1], self.wrong[-1]))
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
     """A function of all rows without a closed form; also rankings of several parts.
 
@@ -236,19 +249,6 @@ class Rows:
 
     rarest: float | None = None
     trials: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EqualErrors:
-    """The corners of a ROC curve: positives and negatives at or above each threshold, (g + 1,) each, from (0, 0)."""
-
-    found: Floats
-    wrong: Floats
-
-    @property
-    def rarest(self) -> float:
-        """Examples of the rarer class."""
-        return float(min(self.found[-1], self.wrong[-1]))
 
 
 @dataclass(frozen=True, slots=True)
