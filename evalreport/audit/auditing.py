@@ -81,10 +81,13 @@ def warned(now: Present, _past: Past) -> Results:
     fallen = [row for row in alarms if row.question == "slice"]
     changed = [row for row in alarms if row.question not in ("worse", "slice")]
 
-    by_code = {"worse_than_accepted": worse, "slice_fell": fallen, "data_changed": changed}
-    cautions = [
-        warning(code, about=_about(rows), said=_first_alarms(rows)) for code, rows in by_code.items() if rows
-    ]
+    cautions = []
+    if worse:
+        cautions.append(warning("worse_than_accepted", about=_about(worse), said=_first_alarms(worse)))
+    if fallen:
+        cautions.append(warning("slice_fell", about=_about(fallen), said=_first_alarms(fallen)))
+    if changed:
+        cautions.append(warning("data_changed", about=_about(changed), said=_first_alarms(changed)))
     # First, because a terminal shows only the first few.
     return with_warnings(now.results, cautions, looked=ALARMS if now.results.audit else ())
 

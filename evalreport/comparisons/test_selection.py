@@ -48,7 +48,7 @@ def of_metric(pair: Pair) -> str:
 def without_spread(pair: Pair, test: str) -> bool:
     """Whether nothing varies that a test takes an error from, as where all losses differ by the same."""
     delta = pair.difference
-    if TESTS[test].needs not in ("losses", "student"):
+    if TESTS[test].needs not in ("losses", "mean_losses", "student"):
         return False
     error = delta.corrected_error
     apart = abs(delta.value) > NEGLIGIBLE * max(abs(pair.a.value), abs(pair.b.value))

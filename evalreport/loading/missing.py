@@ -139,13 +139,16 @@ def _left_out(loaded: Loaded, gaps: list[_Gap], absent: Mask) -> Loaded:
     if not kept.any():
         raise UsageError("--missing drop: every example lacks a prediction of some model; none would be left")
     ids, example = used_ids(alignment.ids, alignment.example[kept])
-    code, why = "missing_left_out", _counts(rows, alignment, gaps, absent)
     n, total = _number(rows, alignment, ~kept), _number(rows, alignment, kept | ~kept)
+    about = _models(rows, gaps)
     if scores:
-        code, why = "scores_left_out", tuple(f"{rows.models[g.model]}: {int(g.cells.sum())}" for g in gaps)
-    elif rows.times is None:
-        n, total = len(np.unique(of_cell[~kept])), len(np.unique(of_cell))
-    note = warning(code, about=_models(rows, gaps), n=n, total=total, why=why)
+        empty = tuple(f"{rows.models[g.model]}: {int(g.cells.sum())}" for g in gaps)
+        note = warning("scores_left_out", about=about, n=n, total=total, why=empty)
+    else:
+        if rows.times is None:
+            n, total = len(np.unique(of_cell[~kept])), len(np.unique(of_cell))
+        why = _counts(rows, alignment, gaps, absent)
+        note = warning("missing_left_out", about=about, n=n, total=total, why=why)
     left = replace(alignment, ids=ids, example=example, rows=alignment.rows[:, kept])
     y_true = None if loaded.y_true is None else loaded.y_true[kept]
     flow = _flow(rows, alignment, gaps, absent, ~kept)

@@ -225,8 +225,8 @@ def _disagreement(
         rule = Message("found.rule.threshold", threshold=threshold)
     if count == 0:
         return []
-    code, model = "prediction_disagrees_with_probability", chosen.model
-    return [warning(code, about=(model,), n=count, rows=len(rows), model=model, rule=rule)]
+    counts = {"n": count, "rows": len(rows), "model": chosen.model}
+    return [warning("prediction_disagrees_with_probability", about=(chosen.model,), **counts, rule=rule)]
 
 
 def _score_beside_labels(
@@ -261,8 +261,8 @@ def _score_beside_labels(
     if header != "score" or not len(above):
         return score, []  # of a probability it is said by its threshold
     n = _misplaced(above, below)
-    code, model = "score_disagrees_with_prediction", chosen.model
-    return score, [warning(code, about=(model,), model=model, n=n, rows=int(known.sum()))]
+    counts = {"model": chosen.model, "n": n, "rows": int(known.sum())}
+    return score, [warning("score_disagrees_with_prediction", about=(chosen.model,), **counts)]
 
 
 def _shares_above(above: Floats, below: Floats) -> float:
