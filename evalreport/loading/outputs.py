@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NoReturn
 
 import numpy as np
@@ -225,8 +224,12 @@ def _disagreement(
         rule = Message("found.rule.threshold", threshold=threshold)
     if count == 0:
         return []
-    counts = {"n": count, "rows": len(rows), "model": chosen.model}
-    return [warning("prediction_disagrees_with_probability", about=(chosen.model,), **counts, rule=rule)]
+    n, model = len(rows), chosen.model
+    return [
+        warning(
+            "prediction_disagrees_with_probability", about=(model,), n=count, rows=n, model=model, rule=rule
+        )
+    ]
 
 
 def _score_beside_labels(
@@ -261,8 +264,8 @@ def _score_beside_labels(
     if header != "score" or not len(above):
         return score, []  # of a probability it is said by its threshold
     n = _misplaced(above, below)
-    counts = {"model": chosen.model, "n": n, "rows": int(known.sum())}
-    return score, [warning("score_disagrees_with_prediction", about=(chosen.model,), **counts)]
+    model, total = chosen.model, int(known.sum())
+    return score, [warning("score_disagrees_with_prediction", about=(model,), model=model, n=n, rows=total)]
 
 
 def _shares_above(above: Floats, below: Floats) -> float:
@@ -311,8 +314,14 @@ def _refuse_silent(chosen: _Chosen, column: str) -> NoReturn:
 
 def _incomplete(chosen: _Chosen, task: FoundTask, given: list[str]) -> WarningRecord:
     absent = [label for label in task.classes if label not in given]
-    said = partial(warning, "probabilities_incomplete", about=(chosen.model,), model=chosen.model)
-    return said(given=len(given), classes=len(task.classes), absent=absent[:5])
+    return warning(
+        "probabilities_incomplete",
+        about=(chosen.model,),
+        model=chosen.model,
+        given=len(given),
+        classes=len(task.classes),
+        absent=absent[:5],
+    )
 
 
 def _refuse_too_little(chosen: _Chosen, task: FoundTask, given: list[str]) -> NoReturn:
