@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from evalreport.engine.blocks import Places
+from evalreport.engine.blocks import Places, looked_up
 from evalreport.errors import InputError
 from evalreport.loading.alignment import Alignment
 from evalreport.loading.ids import code_ids
@@ -105,7 +105,23 @@ def with_true_values(loaded: Loaded) -> Loaded:
     given = [(c, v) for c in ("y_true", "truth") if (v := _values(rows, c, task)) is not None]
     if not given:
         return loaded  # the task is that of an earlier run
-    return dataclasses.replace(loaded, y_true=_by_group(rows, alignment, given))
+    by_cell = _all_agreed([values for _, values in given], rows, alignment)
+    if by_cell is None:
+        by_cell = _by_group(rows, alignment, given)
+    return dataclasses.replace(loaded, y_true=by_cell)
+
+
+def _all_agreed(given: list[Values], rows: Rows, alignment: Alignment) -> Values | None:
+    """Return the true values where each row is given its own and all agree: the common case, in little memory."""
+    n_cells = alignment.rows.shape[1]
+    if int(alignment.group.max()) + 1 != n_cells or rows.n != alignment.rows.size:
+        return None
+    agreed = looked_up(given[0], alignment.rows[0])
+    for place, values in enumerate(given):
+        for index in alignment.rows if place else alignment.rows[1:]:
+            if not np.array_equal(looked_up(values, index), agreed):
+                return None
+    return agreed
 
 
 def _by_group(rows: Rows, alignment: Alignment, given_by: list[tuple[str, Values]]) -> Values:

@@ -184,7 +184,7 @@ print(mean, round(student.error, 9), student.df)
     assert float(p_values.strip("[]")) == pytest.approx(binomtest(25, 31).pvalue, rel=1e-12)
     assert (read, cut, listed) == ("[1, 1]", "True False", "False True")
     # By hand: the pairs' sums differ from 2 x 3 by -2 and 2, so the variance is 2 / (2 - 1) x (2^2 + 2^2) / 4^2.
-    assert pairs == "3.0 1.0 1.0"
+    assert pairs == "3.0 1.0 1"
 
 
 def test_the_first_command_is_one_that_the_wheel_check_tries():
