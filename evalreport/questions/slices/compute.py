@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -319,17 +319,7 @@ def slice_records(
                 sides += sides_of(group, samples, primary, predictions, options)
             done += 1
             progress(done / total)
-        of_groups += [
-            Shares(
-                model,
-                quantity.metric,
-                division.column,
-                tuple(name for name, _, _ in groups),
-                np.array([successes for _, successes, _ in groups]),
-                np.array([trials for _, _, trials in groups]),
-            )
-            for (model, quantity), groups in shares.items()
-        ]
+        of_groups += _by_group(shares, division.column)
     sides = large_enough(sides, options)
     disparities = disparity_records(sides, options)
     if blocked := any(warning.level == "blocker" for warning in predictions.warnings):
@@ -352,6 +342,15 @@ def slice_records(
     )
 
 
+def _by_group(
+    shares: Mapping[tuple[str, Quantity], Sequence[tuple[str, float, float]]], column: str
+) -> Iterator[Shares]:
+    """Yield the shares of all groups of a column, by model and metric."""
+    for (model, quantity), groups in shares.items():
+        names, successes, trials = zip(*groups, strict=True)
+        yield Shares(model, quantity.metric, column, names, np.array(successes), np.array(trials))
+
+
 def _keep_shares(
     shares: dict[tuple[str, Quantity], list[tuple[str, float, float]]],
     group: Group,
@@ -370,10 +369,8 @@ def _keep_shares(
             if isinstance(estimate.evidence, Proportion):
                 counts = (estimate.evidence.successes, estimate.evidence.trials)
             elif estimate.sampling.alike and not estimate.defined:
-                counts = (
-                    0.0,
-                    0.0,
-                )  # without a trial, as one without a positive has no recall, it is too small
+                # Without a trial, as one without a positive has no recall, it is too small.
+                counts = (0.0, 0.0)
             shares.setdefault((model.name, quantity), []).append((group.name.value, *counts))
 
 
