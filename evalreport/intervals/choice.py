@@ -253,7 +253,7 @@ def leading(estimate: Estimate, level: float) -> Interval:
         and estimate.table is not None
         and min(abs(estimate.value - end) for end in estimate.range) <= NEGLIGIBLE
     )
-    if not at_the_edge and _wide(Bounds(interval.low, interval.high)):
+    if not at_the_edge and _has_width(interval):
         return interval
     if interval.low is None and estimate.standard_error and not isinstance(estimate.evidence, SquaredErrors):
         instead = limits(estimate, "normal", level)
@@ -310,14 +310,6 @@ def _without_spread(estimate: Estimate, level: float) -> Bounds | None:
     if all(map(math.isfinite, estimate.range)):
         return of_a_bounded_mean(estimate, level)
     return Bounds(None, None, Message("limits.same_loss")) if estimate.standard_error == 0 else None
-
-
-def _width(bounds: Bounds) -> float:
-    return 0.0 if bounds.low is None or bounds.high is None else bounds.high - bounds.low
-
-
-def _wide(bounds: Bounds) -> bool:
-    return _width(bounds) > NEGLIGIBLE * max(abs(bounds.low or 0.0), abs(bounds.high or 0.0))
 
 
 def needs_replicates(estimate: Estimate, named: Sequence[str], *, in_slice: bool = False) -> bool:

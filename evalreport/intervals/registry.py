@@ -72,24 +72,8 @@ class IntervalMethod(Registered):
     @property
     def of_one_value(self) -> bool:
         """Whether it may be of one model's value; the others are of a difference alone."""
-        return not all(kind in OF_DIFFERENCES for kind in self.of)
+        return not all(issubclass(kind, (Difference, evidence.OfDifference)) for kind in self.of)
 
-
-OF_DIFFERENCES = (
-    *(
-        Difference,
-        evidence.PairedProportion,
-        evidence.PairedLabels,
-        evidence.PairedRanking,
-        evidence.PairedRisks,
-        evidence.PairedScores,
-        evidence.PairedSums,
-    ),
-    evidence.PairedOrdered,
-    evidence.PairedClasses,
-    evidence.TwoProportions,
-)
-"""What intervals of a difference alone are computed from."""
 
 INTERVALS: Registry[IntervalMethod] = Registry("interval")
 

@@ -16,6 +16,7 @@ from evalreport.metrics.estimate import Estimate, Sampled
 from evalreport.metrics.evidence import (
     Evidence,
     Judged,
+    OfDifference,
     Ordered,
     Paired,
     PairedClasses,
@@ -183,9 +184,7 @@ def _without_rounding(difference: Difference) -> Difference:
     )
 
 
-def _paired_evidence(
-    a: Estimate, b: Estimate
-) -> PairedRanking | PairedClasses | PairedRisks | PairedScores | PairedSums | PairedOrdered | Paired:
+def _paired_evidence(a: Estimate, b: Estimate) -> OfDifference:
     first, second = a.evidence, b.evidence
     if isinstance(first, RankedClasses):
         return PairedClasses(first.true, first.sizes)

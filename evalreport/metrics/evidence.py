@@ -14,11 +14,24 @@ from evalreport.metrics.counted_rows import CountedRows
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.samplings import StudentError
 
+
+class OfValue:
+    """Evidence of one model's value."""
+
+    __slots__ = ()
+
+
+class OfDifference:
+    """Evidence of a difference of two models."""
+
+    __slots__ = ()
+
+
 # --- one model's value ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Undefined:
+class Undefined(OfValue):
     """No value, and so no evidence."""
 
 
@@ -43,7 +56,7 @@ class AtCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(OfValue):
     """A label metric: a function of the model's table of counts.
 
     Attributes
@@ -105,7 +118,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Proportion:
+class Proportion(OfValue):
     """A binomial proportion of examples that are independent and count the same.
 
     Attributes
@@ -123,7 +136,7 @@ class Proportion:
 
 
 @dataclass(frozen=True, slots=True)
-class EffectiveProportion:
+class EffectiveProportion(OfValue):
     """A proportion of examples with weights, in clusters or in order of time.
 
     Attributes
@@ -138,7 +151,7 @@ class EffectiveProportion:
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedF1:
+class WeightedF1(OfValue):
     """F1 of one class under weights, by its Jaccard index J = TP / (TP + FP + FN).
 
     Attributes
@@ -156,12 +169,12 @@ class WeightedF1:
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(OfValue):
     """A mean over examples that is no proportion."""
 
 
 @dataclass(frozen=True, slots=True)
-class SquaredErrors:
+class SquaredErrors(OfValue):
     """A function of the mean squared error, or of its ratio to the variance of the truth.
 
     Attributes
@@ -177,7 +190,7 @@ class SquaredErrors:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(OfValue):
     """One ranking of all examples by score.
 
     Attributes
@@ -203,7 +216,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
-class RankedClasses:
+class RankedClasses(OfValue):
     """An average of areas under ROC curves of several classes, each of which the truth holds.
 
     Attributes
@@ -223,7 +236,7 @@ class RankedClasses:
 
 
 @dataclass(frozen=True, slots=True)
-class EqualErrors:
+class EqualErrors(OfValue):
     """The corners of a ROC curve: positives and negatives at or above each threshold, (g + 1,) each, from (0, 0)."""
 
     found: Floats
@@ -236,7 +249,7 @@ class EqualErrors:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(OfValue):
     """A function of all rows without a closed form; also rankings of several parts.
 
     Attributes
@@ -252,7 +265,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class AtThreshold:
+class AtThreshold(OfValue):
     """A share of examples at the threshold that a ranking sets.
 
     Attributes
@@ -268,7 +281,7 @@ class AtThreshold:
 
 
 @dataclass(frozen=True, slots=True)
-class AtChosen:
+class AtChosen(OfValue):
     """A function of TP, FP, FN and TN at the threshold where it is best on these examples.
 
     Attributes
@@ -295,14 +308,14 @@ class AtChosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Median:
+class Median(OfValue):
     """The median of the numbers (n,) of many examples."""
 
     values: Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(OfValue):
     """Scores (n,) of one ranking or probabilities, whether each example is positive, and the declared number.
 
     Attributes
@@ -319,7 +332,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
+class Ordered(OfValue):
     """A function of the whole table of counts, of classes in an order.
 
     Attributes
@@ -340,17 +353,17 @@ class Ordered:
 
 
 @dataclass(frozen=True, slots=True)
-class SumsByUnit:
+class SumsByUnit(OfValue):
     """A ratio of sums over units, or a mean of such ratios."""
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class Groups(OfValue):
     """Agreement of the model's groups of examples with the true ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(OfValue, OfDifference):
     """What people say on average, by a judge of all rows and people's judgements of some.
 
     Attributes
@@ -367,7 +380,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class OverDatasets:
+class OverDatasets(OfValue):
     """A mean of the values on several data sets; ``table`` of a label metric: over all of them."""
 
     table: Table | None
@@ -380,7 +393,7 @@ E = TypeVar("E")
 
 
 @dataclass(frozen=True, slots=True)
-class OfBoth(Generic[E]):
+class OfBoth(OfDifference, Generic[E]):
     """The evidence of a difference that is that of both models."""
 
     a: E
@@ -388,7 +401,7 @@ class OfBoth(Generic[E]):
 
 
 @dataclass(frozen=True, slots=True)
-class PairedProportion:
+class PairedProportion(OfDifference):
     """A difference of two proportions of the same examples.
 
     Attributes
@@ -425,7 +438,7 @@ def agreement(right: Floats | Mask, times: Floats | None = None) -> tuple[float,
 
 
 @dataclass(frozen=True, slots=True)
-class PairedLabels:
+class PairedLabels(OfDifference):
     """A difference of two functions of tables of counts of the same examples.
 
     Attributes
@@ -442,14 +455,14 @@ class PairedLabels:
 
 
 @dataclass(frozen=True, slots=True)
-class PairedMean:
+class PairedMean(OfDifference):
     """A mean of the differences a - b of the examples."""
 
     differences: CountedRows
 
 
 @dataclass(frozen=True, slots=True)
-class PairedRanking:
+class PairedRanking(OfDifference):
     """Two rankings of the same examples; fields as of ``Ranking``, ``labels`` of both models."""
 
     positive: Mask
@@ -458,7 +471,7 @@ class PairedRanking:
 
 
 @dataclass(frozen=True, slots=True)
-class PairedClasses:
+class PairedClasses(OfDifference):
     """Two averages of areas of the same examples; fields as of ``RankedClasses``."""
 
     true: Indices
@@ -466,7 +479,7 @@ class PairedClasses:
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class Paired(OfDifference):
     """Two values of the same examples that are no means over them."""
 
 
@@ -475,7 +488,7 @@ class PairedOrdered(OfBoth[Ordered]):
 
 
 @dataclass(frozen=True, slots=True)
-class PairedSums:
+class PairedSums(OfDifference):
     """A difference of two ratios of sums over the same units."""
 
 
@@ -492,49 +505,11 @@ class TwoProportions(OfBoth[Proportion]):
 
 
 @dataclass(frozen=True, slots=True)
-class TwoSets:
+class TwoSets(OfDifference):
     """A difference of two values from independent test sets that are no proportions."""
 
 
-OfValue = (
-    Undefined
-    | Table
-    | Proportion
-    | EffectiveProportion
-    | WeightedF1
-    | Mean
-    | SquaredErrors
-    | Ranking
-    | RankedClasses
-    | Rows
-    | Risks
-    | Scores
-    | AtThreshold
-    | EqualErrors
-    | AtChosen
-    | Median
-    | SumsByUnit
-    | Ordered
-    | Groups
-    | Judged
-    | OverDatasets
-)
-OfDifference = (
-    PairedProportion
-    | PairedLabels
-    | PairedMean
-    | PairedRanking
-    | PairedClasses
-    | Paired
-    | PairedRisks
-    | PairedScores
-    | PairedSums
-    | PairedOrdered
-    | TwoProportions
-    | TwoSets
-    | Judged
-)
-Evidence = OfValue | OfDifference
+Evidence = OfValue | OfDifference | Risks
 
 
 def scaled(evidence: Evidence, factor: float) -> Evidence:

@@ -21,7 +21,7 @@ from evalreport.engine.counts import (
 from evalreport.engine.distributions import Array, slopes_at, slopes_by_each, zero_where_undefined
 from evalreport.engine.draws import bootstrap_cells, bootstrap_cells_within, bootstrap_rows
 from evalreport.metrics.estimate import Estimate, value_range
-from evalreport.metrics.evidence import AtCounts, EffectiveProportion, Proportion, Table, WeightedF1
+from evalreport.metrics.evidence import AtCounts, EffectiveProportion, OfValue, Proportion, Table, WeightedF1
 from evalreport.metrics.layout import Parts
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS, Quantity, definition
@@ -312,9 +312,7 @@ class _OfModel:
         code = class_code(quantity, self.predictions)
         return lambda: by_margins(by_count[..., None, :], self.at.margins, slice(code, code + 1))
 
-    def _evidence(
-        self, quantity: Quantity, value: float
-    ) -> Table | Proportion | EffectiveProportion | WeightedF1:
+    def _evidence(self, quantity: Quantity, value: float) -> OfValue:
         """Return the counts of a proportion or of weighted F1, effective trials, or the table alone."""
         tables, units, table = self.tables, self.tables.units, self._table(quantity)
         shares = _successes_and_trials(quantity)

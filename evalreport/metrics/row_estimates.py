@@ -15,8 +15,8 @@ from evalreport.engine.ranks import ClassRanks, RankedWeights, group_weights, st
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import (
     EffectiveProportion,
+    Evidence,
     Mean,
-    OfValue,
     Proportion,
     RankedClasses,
     Ranking,
@@ -86,7 +86,7 @@ def _estimate(
     key: Key,
     value: float,
     derivative: Floats | None,
-    evidence: OfValue,
+    evidence: Evidence,
 ) -> Estimate:
     """Put an estimate together; derivatives (n,) are by an example's weight."""
     units = data.units
@@ -129,16 +129,14 @@ def _of_moments(predictions: Predictions, data: RowData, key: Key) -> Estimate:
     if not np.isfinite(values).all():
         return undefined(predictions, key, metric.scale.undefined if np.isnan(values).any() else TOO_LARGE)
     slopes = derivative if metric.inference.smooth else None
-    evidence: OfValue = _of_columns(key, columns, data)
+    evidence: Evidence = _of_columns(key, columns, data)
     if metric.ordered and data.units.plain and parts.count == 1:
         outputs = next(m for m in predictions.models if m.name == key[0])
         evidence = ordered_evidence(metric, view(predictions, outputs), data.units.times) or evidence
     return _estimate(predictions, data, key, float(values.mean()), slopes, evidence)
 
 
-def _of_columns(
-    key: Key, columns: Columns, data: RowData
-) -> Proportion | EffectiveProportion | SquaredErrors | SumsByUnit | Mean | Rows:
+def _of_columns(key: Key, columns: Columns, data: RowData) -> Evidence:
     """Return the evidence of a function of sums: a proportion where it is a mean of zeros and ones."""
     metric, units = definition(key[1]), data.units
     if key[1] in data.of_sums:
@@ -239,7 +237,7 @@ def _of_rows(
         return undefined(predictions, key, _why_undefined(reason or TOO_LARGE, values, data.layout))
     if slopes is not None:
         slopes /= int((~np.isnan(values)).sum())
-    evidence: OfValue = Rows(rare)
+    evidence: Evidence = Rows(rare)
     if len(states) == 1:
         evidence = evidence_of_classes(states[0]) or evidence
     if isinstance(states[0], Risks) and len(states) == 1:
