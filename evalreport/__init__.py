@@ -709,12 +709,12 @@ def plan(
     >>> [row.answer for row in answer.rows], answer.unit
     ([868], 'examples')
     """
-    from evalreport.comparisons.study_design import answers, judges_of, leads_of
+    from evalreport.comparisons.study_design import PlanOptions, answers, judges_of, leads_of
     from evalreport.schema.recorded import as_recorded
 
     content = None if results is None else as_recorded(results).content
     choices = () if content is None else leads_of(content)
-    return answers(
+    options = PlanOptions(
         judge_correlation=judge_correlation,
         judges=() if content is None else judges_of(content, may_lack=bool(choices)),
         choices=choices,
@@ -737,6 +737,7 @@ def plan(
         alpha=(1 - confidence) / pairs,
         looks=looks,
     )
+    return answers(options)
 
 
 def saved(source: AnyPath | bytes) -> Results:

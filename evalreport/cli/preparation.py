@@ -308,14 +308,14 @@ def plan_command(
     if len(expected) > 2:
         raise UsageError("--expected is given once for each of at most two models")
     _require_finite({**assumed, "confidence": confidence, "expected": sum(expected)})
-    from evalreport.comparisons.study_design import answers, judges_of, leads_of
+    from evalreport.comparisons.study_design import PlanOptions, answers, judges_of, leads_of
 
     content = None if results is None else _content(results)
     choices = () if content is None else leads_of(content)
     judges = () if content is None else judges_of(content, may_lack=bool(choices))
     alpha = (1 - confidence) / pairs
-    study = answers(**assumed, expected=expected, alpha=alpha, judges=judges, choices=choices)
-    click.echo("\n\n".join(map(str, study)))
+    plan = PlanOptions(**assumed, expected=expected, alpha=alpha, judges=judges, choices=choices)
+    click.echo("\n\n".join(map(str, answers(plan))))
     return 0
 
 

@@ -26,7 +26,6 @@ from evalreport.metrics.evidence import (
     Judged,
     PairedLabels,
     PairedMean,
-    PairedOrdered,
     PairedProportion,
     Proportion,
     agreement,
@@ -217,7 +216,7 @@ def with_evidence(
     """
     if isinstance(delta.a.evidence, Judged):
         return judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
-    if not delta.sampling.alike or isinstance(delta.evidence, PairedOrdered):
+    if not delta.sampling.alike:
         return delta
     if examples is not None:
         return replace(delta, evidence=_of_examples(delta, examples))

@@ -168,17 +168,17 @@ def proportion_half_width(n: float, proportion: float, confidence: float) -> flo
     return z * math.sqrt(proportion * (1 - proportion) / n + z * z / (4 * n * n)) / (1 + z * z / n)
 
 
-def examples_for_proportion(half_width: float, proportion: float, confidence: float = 0.95) -> int:
-    """Return the smallest n whose Wilson interval of the expected proportion is at most +-half_width.
+def examples_for(width: Callable[[float], float], wanted: float, least: int = 1) -> int:
+    """Return the smallest n >= least at which half the width of an interval, a function of n, is at most ``wanted``.
 
     Examples
     --------
     The textbook's 385 for +-5 points at one half is Wald's; Wilson's needs z^2 fewer.
 
-    >>> examples_for_proportion(0.05, 0.5), examples_for_proportion(0.02, 0.9)
-    (381, 868)
+    >>> examples_for(lambda n: proportion_half_width(n, 0.5, 0.95), 0.05)
+    381
     """
-    return _smallest(lambda n: proportion_half_width(n, proportion, confidence) <= half_width)
+    return _smallest(lambda n: width(n) <= wanted, least)
 
 
 def mean_half_width(n: float, sd: float, confidence: float) -> float:
@@ -186,11 +186,6 @@ def mean_half_width(n: float, sd: float, confidence: float) -> float:
     if n < 2:
         return math.inf
     return t_quantile((1 + confidence) / 2, n - 1) * sd / math.sqrt(n)
-
-
-def examples_for_mean(half_width: float, sd: float, confidence: float = 0.95) -> int:
-    """Return the smallest n whose Student interval of a mean is at most +-half_width, given the values' sd."""
-    return _smallest(lambda n: mean_half_width(n, sd, confidence) <= half_width, least=2)
 
 
 def auc_error(auc: float, positives: float, negatives: float) -> float:
@@ -206,13 +201,6 @@ def auc_error(auc: float, positives: float, negatives: float) -> float:
 def auc_half_width(n: float, auc: float, prevalence: float, confidence: float) -> float:
     """Return z standard errors of an expected AUC with n examples, a share ``prevalence`` of them positive."""
     return quantile(confidence) * auc_error(auc, n * prevalence, n * (1 - prevalence))
-
-
-def examples_for_auc(half_width: float, auc: float, prevalence: float, confidence: float = 0.95) -> int:
-    """Return the smallest n (positives and negatives together) whose interval of the AUC is at most +-half_width."""
-    rarest = min(prevalence, 1 - prevalence)
-    least = math.ceil(2 / rarest)
-    return _smallest(lambda n: auc_half_width(n, auc, prevalence, confidence) <= half_width, least=least)
 
 
 # --- one model against a stated value -------------------------------------------------------------------------------

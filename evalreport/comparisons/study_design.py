@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import NormalDist
 from typing import Literal, get_args
 
 from evalreport.comparisons import sample_size
-from evalreport.comparisons.sample_size import detectable_accuracy_difference
+from evalreport.comparisons.sample_size import (
+    auc_half_width,
+    detectable_accuracy_difference,
+    mean_half_width,
+    proportion_half_width,
+)
 from evalreport.comparisons.spending import with_looks
 from evalreport.errors import UsageError
 from evalreport.numbers import count, number
@@ -20,6 +26,8 @@ from evalreport.texts import Message, say
 
 Measure = Literal["accuracy", "mean", "auc"]
 Layout = Literal["one", "paired", "independent", "folds"]
+HalfWidth = Callable[[float], float]
+"""Maps a number of examples to half the width of an interval."""
 
 USUAL_PROPORTIONS = (0.5, 0.8, 0.9, 0.95)
 USUAL_DISCORDANCE = (0.05, 0.1, 0.2)
@@ -42,100 +50,6 @@ class JudgeFigures:
     of: Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """The goal of a plan; a number that is None is not part of it.
-
-    Attributes
-    ----------
-    half_width, difference, examples
-        Half-width of an interval; difference to find; examples at hand.
-    alpha, power
-        Two-sided level of one comparison, after correction for their number; wanted probability of finding the
-        difference.
-    """
-
-    half_width: float | None
-    difference: float | None
-    examples: int | None
-    alpha: float
-    power: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accuracy:
-    """Assumptions about accuracies.
-
-    Attributes
-    ----------
-    expected
-        Expected values, at most two.
-    against
-        The stated value that one model is compared with.
-    discordance
-        Share of examples on which exactly one of two models is right.
-    """
-
-    expected: tuple[float, ...]
-    against: float | None
-    discordance: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Auc:
-    """Assumptions about areas under the ROC curve: expected values, and the share of positive examples."""
-
-    expected: tuple[float, ...]
-    prevalence: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mean:
-    """The assumption about a mean: the standard deviation of the values, or of the per-example differences."""
-
-    sd: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeanOfAttempts:
-    """Assumptions about a mean of questions with several attempts each.
-
-    Attributes
-    ----------
-    between, within
-        The variance between questions, and that between the attempts at one.
-    attempts
-        Numbers of attempts; each is answered separately.
-    """
-
-    between: float
-    within: float
-    attempts: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossValidation:
-    """Assumptions about a cross-validation; ``sd`` is that of its fold differences (None: not stated)."""
-
-    folds: int
-    repeats: int | None
-    sd: float | None
-
-
-Means = Mean | MeanOfAttempts
-Assumed = Accuracy | Auc | Means
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A goal, the assumptions about the measure, and how the models are compared."""
-
-    goal: Goal
-    measure: Assumed
-    layout: Layout
-    folds: CrossValidation
-
-
 @dataclass(frozen=True, slots=True)
 class Lead:
     """The lead of a model over a rival on n examples, with its standard error."""
@@ -145,6 +59,95 @@ class Lead:
     difference: float
     error: float
     n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """What a plan asks and assumes; a number that is None is not stated.
+
+    Attributes
+    ----------
+    measure, layout
+        What is measured, and how models are compared.
+    half_width, difference, examples
+        The goal: half-width of an interval; difference to find; examples at hand.
+    expected
+        Expected accuracies or areas under the ROC curve, at most two.
+    against
+        The stated value that one model is compared with.
+    discordance
+        Share of examples on which exactly one of two models is right.
+    sd
+        Standard deviation of the values, of the per-example differences, or of fold differences; beside a judge that of
+        people's outcomes (default: that of 0 and 1 with the ``expected`` share, else with one half).
+    between, within, attempts
+        The variance between questions, that between the attempts at one, and numbers of attempts, each of which is
+        answered separately.
+    prevalence
+        Share of positive examples, for an area under the ROC curve.
+    folds, repeats
+        The cross-validation.
+    alpha, power
+        Two-sided level of one comparison, after correction for their number; wanted probability of finding the
+        difference.
+    judge_correlation
+        Correlation of a judge's outcomes with people's.
+    judges
+        The figures of a run's judge, by model and pair.
+    looks
+        How many equally spaced looks there may be while examples are added (``run --looks``).
+    choices
+        The leads of the model that was chosen in a run over the others that may be best.
+    """
+
+    measure: Measure = "accuracy"
+    layout: Layout = "paired"
+    half_width: float | None = None
+    difference: float | None = None
+    examples: int | None = None
+    expected: tuple[float, ...] = ()
+    against: float | None = None
+    discordance: float | None = None
+    sd: float | None = None
+    between: float | None = None
+    within: float | None = None
+    attempts: tuple[int, ...] = ()
+    prevalence: float = 0.5
+    folds: int = 10
+    repeats: int | None = None
+    alpha: float = 0.05
+    power: float = 0.8
+    judge_correlation: float | None = None
+    judges: tuple[JudgeFigures, ...] = ()
+    looks: int | None = None
+    choices: tuple[Lead, ...] = ()
+
+    @property
+    def of_attempts(self) -> bool:
+        """Whether it is about a mean of questions with several attempts each."""
+        return self.between is not None or self.within is not None or bool(self.attempts)
+
+    @property
+    def kind(self) -> Literal["proportion", "mean", "auc"]:
+        """What is measured, by the formulas that hold for it."""
+        if self.of_attempts or self.measure == "mean":
+            return "mean"
+        return "auc" if self.measure == "auc" else "proportion"
+
+    @property
+    def confidence(self) -> float:
+        """Level of the intervals."""
+        return 1 - self.alpha
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "questions" if self.of_attempts else "examples"
+
+    @property
+    def asks_otherwise(self) -> bool:
+        """Whether a half-width is asked for, or what the examples at hand can show."""
+        return self.half_width is not None or self.examples is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,113 +210,64 @@ RANGES: Mapping[str, tuple[float, float]] = {
 """The range of each number of a question, both ends excluded."""
 
 
-def answers(
-    *,
-    measure: Measure = "accuracy",
-    layout: Layout = "paired",
-    half_width: float | None = None,
-    difference: float | None = None,
-    examples: int | None = None,
-    expected: tuple[float, ...] = (),
-    against: float | None = None,
-    discordance: float | None = None,
-    sd: float | None = None,
-    between: float | None = None,
-    within: float | None = None,
-    attempts: tuple[int, ...] = (),
-    prevalence: float = 0.5,
-    folds: int = 10,
-    repeats: int | None = None,
-    alpha: float = 0.05,
-    power: float = 0.8,
-    judge_correlation: float | None = None,
-    judges: tuple[JudgeFigures, ...] = (),
-    looks: int | None = None,
-    choices: tuple[Lead, ...] = (),
-) -> tuple[Answer, ...]:
+def answers(plan: PlanOptions) -> tuple[Answer, ...]:
     """Answer a question; without one, return the differences that usual numbers of examples can show.
-
-    Parameters
-    ----------
-    half_width, difference, examples, alpha, power
-        The goal (``Goal``).
-    expected, against, discordance, sd, between, within, attempts, prevalence, folds, repeats
-        The assumptions; which ones a plan takes depends on measure and layout.
-    judge_correlation
-        Correlation of a judge's outcomes with people's; ``sd`` is then the deviation of people's outcomes (default:
-        that of 0 and 1 with the ``expected`` share, else with one half).
-    judges
-        The figures of a run's judge, by model and pair.
-    looks
-        How many equally spaced looks there may be while examples are added (``run --looks``).
-    choices
-        The leads of the model that was chosen in a run over the others that may be best.
 
     Raises
     ------
     UsageError
         A number out of its range; an assumption is missing that the formula needs; the wanted difference is impossible.
     """
-    _check_choices(measure, layout)
-    _check_ranges(
-        half_width=half_width, difference=difference, examples=examples, against=against, discordance=discordance,
-        sd=sd, between=between, within=within, judge_correlation=judge_correlation, prevalence=prevalence,
-        folds=folds, repeats=repeats, alpha=alpha, power=power,
-    )  # fmt: skip
-    if len(expected) > 2 or not all(0 <= value <= 1 for value in expected):
-        raise UsageError(f"expected must be at most two numbers in [0, 1], not {expected}")
-    if measure == "accuracy":
-        asks_otherwise = half_width is not None or examples is not None
-        difference = _difference_of(expected, layout, difference, asks_otherwise=asks_otherwise)
-    goal = Goal(half_width=half_width, difference=difference, examples=examples, alpha=alpha, power=power)
-    assumed: Assumed = Accuracy(expected=expected, against=against, discordance=discordance)
-    if between is not None or within is not None or attempts:
-        unused = bool(expected) or sd is not None or discordance is not None
-        others = unused or measure == "auc" or layout != "paired"
-        assumed = _of_attempts(between, within, attempts, goal, others=others)
-    elif measure == "mean":
-        assumed = Mean(sd=sd)
-    elif measure == "auc":
-        assumed = Auc(expected=expected, prevalence=prevalence)
-    if not judges and judge_correlation is not None:
-        judges = (_assumed_judge(judge_correlation, expected, sd),)
-    if judges or choices:
-        confirmed = (_confirmed(goal, choices),) if choices else ()
-        return (*(_with_judge(goal, judge) for judge in judges), *confirmed)
-    _check_assumptions(goal, assumed, layout, against=against, discordance=discordance, sd=sd)
-    question = Question(
-        goal=goal, measure=assumed, layout=layout, folds=CrossValidation(folds=folds, repeats=repeats, sd=sd)
-    )
-    if looks is not None:
-        return (_with_looks(question, looks),)
+    _check_choices(plan)
+    _check_ranges(plan)
+    if len(plan.expected) > 2 or not all(0 <= value <= 1 for value in plan.expected):
+        raise UsageError(f"expected must be at most two numbers in [0, 1], not {plan.expected}")
+    if plan.measure == "accuracy":
+        plan = replace(plan, difference=_difference_of(plan))
+    if plan.of_attempts:
+        _check_attempts(plan)
+    judges = plan.judges
+    if not judges and plan.judge_correlation is not None:
+        judges = (_assumed_judge(plan, plan.judge_correlation),)
+    if judges or plan.choices:
+        confirmed = (_confirmed(plan),) if plan.choices else ()
+        return (*(_with_judge(plan, judge) for judge in judges), *confirmed)
+    _check_assumptions(plan)
+    if plan.looks is not None:
+        return (_with_looks(plan, plan.looks),)
     studies: list[Answer] = []
-    if half_width is not None:
-        studies.append(_for_half_width(question, half_width))
-    if difference is not None:
-        studies.append(_for_difference(question, difference))
-    if examples is not None:
-        studies += _with_examples(question, examples)
-    if not studies and (layout == "folds" or repeats is not None):
-        studies.append(_over_folds(question))
+    if plan.half_width is not None:
+        studies.append(_for_half_width(plan, plan.half_width))
+    if plan.difference is not None:
+        studies.append(_for_difference(plan, plan.difference))
+    if plan.examples is not None:
+        studies += _with_examples(plan, plan.examples)
+    if not studies and (plan.layout == "folds" or plan.repeats is not None):
+        studies.append(_over_folds(plan))
     if not studies:
-        studies.append(_overview(question))
-    if isinstance(assumed, Accuracy) and layout == "paired" and half_width is None:
-        studies.append(_discordant(alpha))
+        studies.append(_overview(plan))
+    if plan.kind == "proportion" and plan.layout == "paired" and plan.half_width is None:
+        studies.append(_discordant(plan.alpha))
     return tuple(studies)
 
 
-def _check_choices(measure: str, layout: str) -> None:
+def _check_choices(plan: PlanOptions) -> None:
     for name, value, choices in (
-        ("measure", measure, get_args(Measure)),
-        ("layout", layout, get_args(Layout)),
+        ("measure", plan.measure, get_args(Measure)),
+        ("layout", plan.layout, get_args(Layout)),
     ):
         if value not in choices:
             raise UsageError(unknown_name(name, value, choices))
 
 
-def _difference_of(
-    expected: tuple[float, ...], layout: Layout, difference: float | None, *, asks_otherwise: bool
-) -> float | None:
+def _check_ranges(plan: PlanOptions) -> None:
+    for name, (least, most) in RANGES.items():
+        value = getattr(plan, name)
+        if value is not None and not least < value < most:
+            raise UsageError(f"{name} must lie between {least:g} and {most:g}, not {value}")
+
+
+def _difference_of(plan: PlanOptions) -> float | None:
     """Return the difference to find: of two expected values their own, whichever is given first.
 
     Raises
@@ -321,6 +275,7 @@ def _difference_of(
     UsageError
         Two values for one model, two that are equal or contradict the difference, or nothing asked of a layout.
     """
+    expected, difference, layout = plan.expected, plan.difference, plan.layout
     if len(expected) == 2 and layout in ("paired", "independent"):
         between = abs(expected[0] - expected[1])
         if between < SAME:
@@ -330,8 +285,8 @@ def _difference_of(
                 f"--difference {difference:g} contradicts --expected {expected[0]:g} --expected {expected[1]:g}, which"
                 f" differ by {between:g}: leave it out, or one of these"
             )
-        return difference if asks_otherwise else between
-    if asks_otherwise:
+        return difference if plan.asks_otherwise else between
+    if plan.asks_otherwise:
         return difference
     if len(expected) == 2 and layout == "one":
         raise UsageError(
@@ -343,149 +298,148 @@ def _difference_of(
     return difference
 
 
-def _check_ranges(**numbers: float | None) -> None:
-    for name, value in numbers.items():
-        least, most = RANGES[name]
-        if value is not None and not least < value < most:
-            raise UsageError(f"{name} must lie between {least:g} and {most:g}, not {value}")
-
-
-def _check_assumptions(
-    goal: Goal,
-    assumed: Assumed,
-    layout: Layout,
-    *,
-    against: float | None,
-    discordance: float | None,
-    sd: float | None,
-) -> None:
+def _check_assumptions(plan: PlanOptions) -> None:
     """Refuse impossible differences of proportions or AUCs, and figures that the answer would not use."""
-    if goal.power <= goal.alpha:
+    if plan.power <= plan.alpha:
         raise UsageError(
-            f"--power {goal.power:g}: a test at alpha {goal.alpha:g} (1 - confidence, over the pairs) finds that much"
+            f"--power {plan.power:g}: a test at alpha {plan.alpha:g} (1 - confidence, over the pairs) finds that much"
             " by chance alone; state a greater power"
         )
-    if against is not None and layout != "one":
+    if plan.against is not None and plan.layout != "one":
         raise UsageError(
-            f"--against {against:g}: a value is what --layout one compares with: add it, or leave this out"
+            f"--against {plan.against:g}: a value is what --layout one compares with: add it, or leave this out"
         )
-    if discordance is not None and not (layout == "paired" and isinstance(assumed, Accuracy)):
+    if plan.discordance is not None and not (plan.layout == "paired" and plan.kind == "proportion"):
         raise UsageError(
-            f"--discordance {discordance:g}: is about which of two models is right on the same examples (--layout"
+            f"--discordance {plan.discordance:g}: is about which of two models is right on the same examples (--layout"
             " paired, --measure accuracy): leave it out"
         )
-    if layout == "folds" or isinstance(assumed, Means):
+    if plan.layout == "folds" or plan.kind == "mean":
         return
-    name = "a proportion" if isinstance(assumed, Accuracy) else "an AUC"
+    name = "a proportion" if plan.kind == "proportion" else "an AUC"
     instead = "if it is about a mean loss, say --measure mean and its --sd"
-    if goal.half_width is not None and goal.half_width >= 0.5:
+    if plan.half_width is not None and plan.half_width >= 0.5:
         raise UsageError(
-            f"--half-width {goal.half_width:g}: {name} lies in [0, 1], so that of its interval is below 0.5; {instead}"
+            f"--half-width {plan.half_width:g}: {name} lies in [0, 1], so that of its interval is below 0.5; {instead}"
         )
-    if isinstance(assumed, Accuracy) and goal.difference is not None and goal.difference >= 1:
+    if plan.kind == "proportion" and plan.difference is not None and plan.difference >= 1:
         raise UsageError(
-            f"--difference {goal.difference:g}: a difference of two proportions lies between 0 and 1; {instead}"
+            f"--difference {plan.difference:g}: a difference of two proportions lies between 0 and 1; {instead}"
         )
-    if sd is not None:
+    if plan.sd is not None:
         raise UsageError(
-            f"--sd {sd:g}: the deviation of {name} follows from its expected value: leave it out; {instead}"
+            f"--sd {plan.sd:g}: the deviation of {name} follows from its expected value: leave it out; {instead}"
         )
 
 
-def _of_attempts(
-    between: float | None, within: float | None, attempts: tuple[int, ...], goal: Goal, *, others: bool
-) -> MeanOfAttempts:
-    """Check a plan of attempts; ``others``: assumptions of other plans are stated too."""
-    if between is None or within is None or between + within == 0:
+def _check_attempts(plan: PlanOptions) -> None:
+    """Refuse a plan of attempts that lacks a variance or a question, or states assumptions of other plans."""
+    if plan.between is None or plan.within is None or plan.between + plan.within == 0:
         raise UsageError(
             "a plan of attempts needs both --between and --within, not both 0: the variance between questions and that"
             " between attempts at one, as attempt_variance in a results.json has them"
         )
-    if others:
+    others = plan.expected or plan.sd is not None or plan.discordance is not None
+    if others or plan.measure == "auc" or plan.layout != "paired":
         raise UsageError(
             "--between and --within say all that a plan of attempts assumes: leave out --sd, --expected, --discordance,"
             " --layout and --measure"
         )
-    if any(number < 1 for number in attempts):
+    if any(number < 1 for number in plan.attempts):
         raise UsageError("--attempts must be 1 or more")
-    if goal.half_width is None and goal.difference is None and goal.examples is None:
+    if not plan.asks_otherwise and plan.difference is None:
         raise UsageError("say what is asked of these attempts: --half-width, --difference or -n questions")
-    return MeanOfAttempts(between=between, within=within, attempts=attempts or USUAL_ATTEMPTS)
 
 
-def _spreads(mean: Means, key: str) -> list[tuple[Message, float]]:
+def _spreads(plan: PlanOptions, key: str) -> list[tuple[Message, float]]:
     """Return the standard deviation as stated, or that of a question's mean over its attempts, by their number."""
-    if isinstance(mean, Mean):
-        sd = _required(mean.sd, "--sd", f"plan_needs.{key}")
+    if plan.between is None or plan.within is None:
+        sd = _required(plan.sd, "--sd", f"plan_needs.{key}")
         return [(Message(f"plan_if.{key}", sd=sd), sd)]
     spreads = []
-    for attempts in mean.attempts:
-        sd = math.sqrt(mean.between + mean.within / attempts)
+    for attempts in plan.attempts or USUAL_ATTEMPTS:
+        sd = math.sqrt(plan.between + plan.within / attempts)
         spreads.append((Message("plan_if.attempts", n=attempts, sd=sd), sd))
     return spreads
 
 
-def _units(mean: Means) -> str:
-    return "examples" if isinstance(mean, Mean) else "questions"
-
-
 # --- half-width -----------------------------------------------------------------------------------------------------
 
+WIDTHS = {"proportion": "wilson", "mean": "student", "auc": "hanley_mcneil"}
+"""The methods of the intervals of one model's value."""
 
-def _for_half_width(q: Question, wanted: float) -> Answer:
-    confidence, measure = 1 - q.goal.alpha, q.measure
 
-    def question(key: str) -> Message:
-        return Message(key, level=confidence, half_width=wanted)
+def _half_widths(plan: PlanOptions, of_auc: str) -> list[tuple[Message, HalfWidth]]:
+    """Return the half-width of one model's interval as a function of n, in each setting.
 
-    if isinstance(measure, Means):
-        rows = [
-            Row(text, sample_size.examples_for_mean(wanted, sd, confidence))
-            for text, sd in _spreads(measure, "sd_of_values")
-        ]
-        return _answer(question("plan.half_width_of_mean"), _units(measure), rows, "student")
-    values = measure.expected or USUAL_PROPORTIONS
-    if isinstance(measure, Auc):
-        rows = [
-            Row(
-                Message("plan_if.auc_and_prevalence", auc=a, prevalence=measure.prevalence),
-                sample_size.examples_for_auc(wanted, a, measure.prevalence, confidence),
+    Parameters
+    ----------
+    of_auc
+        The text of a setting of an AUC.
+    """
+    confidence, values = plan.confidence, plan.expected or USUAL_PROPORTIONS
+    if plan.kind == "mean":
+        spreads = _spreads(plan, "sd_of_values")
+        return [(text, partial(mean_half_width, sd=sd, confidence=confidence)) for text, sd in spreads]
+    if plan.kind == "auc":
+        share = plan.prevalence
+        return [
+            (
+                Message(of_auc, auc=auc, prevalence=share),
+                partial(auc_half_width, auc=auc, prevalence=share, confidence=confidence),
             )
-            for a in values
+            for auc in values
         ]
-        return _answer(question("plan.half_width_of_auc"), "examples", rows, "hanley_mcneil")
-    rows = [
-        Row(Message("plan_if.value", value=p), sample_size.examples_for_proportion(wanted, p, confidence))
+    return [
+        (
+            Message("plan_if.value", value=p),
+            partial(proportion_half_width, proportion=p, confidence=confidence),
+        )
         for p in values
     ]
-    return _answer(question("plan.half_width_of_proportion"), "examples", rows, "wilson")
+
+
+def _for_half_width(plan: PlanOptions, wanted: float) -> Answer:
+    asked = Message(f"plan.half_width_of_{plan.kind}", level=plan.confidence, half_width=wanted)
+    settings = _half_widths(plan, "plan_if.auc_and_prevalence")
+    # Two of each class at least.
+    least = math.ceil(2 / min(plan.prevalence, 1 - plan.prevalence)) if plan.kind == "auc" else 1
+    rows = [Row(text, sample_size.examples_for(width, wanted, least)) for text, width in settings]
+    return _answer(asked, plan.unit, rows, WIDTHS[plan.kind])
+
+
+def _widths(plan: PlanOptions, n: int) -> Answer:
+    """Return how wide the interval of one model's value is with n examples."""
+    asked = Message("plan.half_width", level=plan.confidence, examples=n)
+    rows = [Row(text, width(n)) for text, width in _half_widths(plan, "plan_if.auc")]
+    return _answer(asked, "half-width", rows, WIDTHS[plan.kind])
 
 
 # --- difference -----------------------------------------------------------------------------------------------------
 
 
-def _for_difference(q: Question, wanted: float) -> Answer:
-    if q.layout == "folds":
-        return _repeats(q, wanted)
-    measure, alpha, power = q.measure, q.goal.alpha, q.goal.power
-    if isinstance(measure, Auc):
+def _for_difference(plan: PlanOptions, wanted: float) -> Answer:
+    if plan.layout == "folds":
+        return _repeats(plan, wanted)
+    alpha, power = plan.alpha, plan.power
+    if plan.kind == "auc":
         raise UsageError(
             "the difference of two AUCs depends on how the two models' scores go together, which no plan knows:"
             " run a pilot, whose report states the detectable difference; --half-width plans one AUC"
         )
-    if isinstance(measure, Means):
-        return _for_means(q, measure, wanted)
-    if q.layout == "one":
-        value = _required(measure.against, "--against", "plan_needs.value")
+    if plan.kind == "mean":
+        return _for_means(plan, wanted)
+    if plan.layout == "one":
+        value = _required(plan.against, "--against", "plan_needs.value")
         expected = value + wanted if value + wanted <= 1 else value - wanted
         n = sample_size.examples_against_value(value, _proportion(expected), alpha, power)
         row = Row(Message("plan_if.against", expected=expected, value=value), n)
-        asked = _tested(q.goal, "plan.difference_from_value", difference=wanted)
+        asked = _tested(plan, "plan.difference_from_value", difference=wanted)
         return _answer(asked, "examples", [row], "one_sample")
-    if q.layout == "independent":
-        pairs = [(a, _proportion(a - wanted)) for a in _first_values(measure, wanted)]
-        if len(measure.expected) == 2:
-            pairs = [(max(measure.expected), min(measure.expected))]
+    if plan.layout == "independent":
+        pairs = [(a, _proportion(a - wanted)) for a in _first_values(plan, wanted)]
+        if len(plan.expected) == 2:
+            pairs = [(max(plan.expected), min(plan.expected))]
         rows = [
             Row(
                 Message("plan_if.own_sets", a=a, b=b),
@@ -493,20 +447,18 @@ def _for_difference(q: Question, wanted: float) -> Answer:
             )
             for a, b in pairs
         ]
-        asked = _tested(q.goal, "plan.difference_of_independent_sets", difference=wanted)
+        asked = _tested(plan, "plan.difference_of_independent_sets", difference=wanted)
         return _answer(asked, "examples in each set", rows, "independent")
     rows = [
         Row(text, sample_size.examples_for_paired_accuracies(wanted, share, alpha, power))
-        for text, share in _discordances(measure, abs(wanted))
+        for text, share in _discordances(plan, abs(wanted))
     ]
-    return _answer(
-        _tested(q.goal, "plan.difference_of_models", difference=wanted), "examples", rows, "paired"
-    )
+    return _answer(_tested(plan, "plan.difference_of_models", difference=wanted), "examples", rows, "paired")
 
 
-def _with_looks(q: Question, looks: int) -> Answer:
+def _with_looks(plan: PlanOptions, looks: int) -> Answer:
     """Return the most examples that so many looks take to find a difference, and how many are expected."""
-    if q.goal.difference is None or q.layout == "folds":
+    if plan.difference is None or plan.layout == "folds":
         raise UsageError(
             "--looks plans the examples that find a --difference: state it, and no cross-validation"
         )
@@ -514,49 +466,47 @@ def _with_looks(q: Question, looks: int) -> Answer:
         raise UsageError(f"--looks must lie between 2 and {MOST_LOOKS}, not {looks}")
     rows, single = [], None
     for power in POWERS_OF_LOOKS:
-        single = _for_difference(replace(q, goal=replace(q.goal, power=power)), q.goal.difference)
-        plan = with_looks(looks, q.goal.alpha, power)
+        single = _for_difference(replace(plan, power=power), plan.difference)
+        spent = with_looks(looks, plan.alpha, power)
         for row in single.rows:
             n = row.answer or 0.0
             sizes = {
-                "expected": math.ceil(plan.mean * n),
-                "equal": math.ceil(plan.mean_equal * n),
+                "expected": math.ceil(spent.mean * n),
+                "equal": math.ceil(spent.mean_equal * n),
                 "single": n,
             }
             setting = Message("plan_if.with_looks", of=row.setting, power=power, **sizes)
-            rows.append(Row(setting, math.ceil(plan.inflation * n)))
+            rows.append(Row(setting, math.ceil(spent.inflation * n)))
     assert single is not None
-    asked = Message("plan.looks", difference=q.goal.difference, looks=looks, alpha=q.goal.alpha)
+    asked = Message("plan.looks", difference=plan.difference, looks=looks, alpha=plan.alpha)
     return _answer(asked, single.unit, rows, "looks")
 
 
-def _for_means(q: Question, mean: Means, wanted: float) -> Answer:
-    spreads, goal = _spreads(mean, "sd_of_differences"), q.goal
-    if q.layout == "independent":
+def _for_means(plan: PlanOptions, wanted: float) -> Answer:
+    spreads = _spreads(plan, "sd_of_differences")
+    if plan.layout == "independent":
         raise UsageError("mean losses are planned for two models on the same examples: leave --layout out")
     rows = [
-        Row(text, sample_size.examples_for_mean_difference(wanted, sd, goal.alpha, goal.power))
+        Row(text, sample_size.examples_for_mean_difference(wanted, sd, plan.alpha, plan.power))
         for text, sd in spreads
     ]
-    return _answer(
-        _tested(goal, "plan.difference_of_means", difference=wanted), _units(mean), rows, "paired_t"
-    )
+    return _answer(_tested(plan, "plan.difference_of_means", difference=wanted), plan.unit, rows, "paired_t")
 
 
-def _first_values(accuracy: Accuracy, wanted: float) -> Sequence[float]:
-    if accuracy.expected:
-        return accuracy.expected[:1]
+def _first_values(plan: PlanOptions, wanted: float) -> Sequence[float]:
+    if plan.expected:
+        return plan.expected[:1]
     return [p for p in USUAL_PROPORTIONS if p > wanted] or [(1 + wanted) / 2]
 
 
-def _discordances(accuracy: Accuracy, difference: float) -> Iterator[tuple[Message, float]]:
+def _discordances(plan: PlanOptions, difference: float) -> Iterator[tuple[Message, float]]:
     """Yield possible shares of discordant examples: as stated, from expected accuracies, or usual ones."""
-    if accuracy.discordance is not None:
-        yield Message("plan_if.one_is_right", share=accuracy.discordance), accuracy.discordance
+    if plan.discordance is not None:
+        yield Message("plan_if.one_is_right", share=plan.discordance), plan.discordance
         return
-    if accuracy.expected:
-        first = accuracy.expected[0]
-        second = accuracy.expected[1] if len(accuracy.expected) > 1 else _proportion(first - difference)
+    if plan.expected:
+        first = plan.expected[0]
+        second = plan.expected[1] if len(plan.expected) > 1 else _proportion(first - difference)
         least, independent, most = sample_size.discordance_of(first, second)
         for key, share in (
             ("plan_if.half_separate", (least + independent) / 2),
@@ -572,63 +522,35 @@ def _discordances(accuracy: Accuracy, difference: float) -> Iterator[tuple[Messa
 # --- examples at hand -----------------------------------------------------------------------------------------------
 
 
-def _with_examples(q: Question, n: int) -> Iterator[Answer]:
-    measure, goal = q.measure, q.goal
-    asked = _tested(goal, "plan.smallest_difference_of_models", examples=n)
-    if isinstance(measure, Means):
+def _with_examples(plan: PlanOptions, n: int) -> Iterator[Answer]:
+    asked = _tested(plan, "plan.smallest_difference_of_models", examples=n)
+    if plan.kind == "mean":
         rows = [
-            Row(text, sample_size.detectable_mean_difference(n, sd, goal.alpha, goal.power))
-            for text, sd in _spreads(measure, "sd_of_differences")
+            Row(text, sample_size.detectable_mean_difference(n, sd, plan.alpha, plan.power))
+            for text, sd in _spreads(plan, "sd_of_differences")
         ]
         yield _answer(asked, "difference", rows, "paired_t")
-    elif isinstance(measure, Accuracy) and q.layout == "paired":
-        rows = [Row(text, _shown(goal, n, share)) for text, share in _discordances(measure, 0.0)]
+    elif plan.kind == "proportion" and plan.layout == "paired":
+        rows = [Row(text, _shown(plan, n, share)) for text, share in _discordances(plan, 0.0)]
         yield _answer(asked, "difference", rows, "paired")
-    yield _widths(q, n)
+    yield _widths(plan, n)
 
 
-def _widths(q: Question, n: int) -> Answer:
-    """Return how wide the interval of one model's value is with n examples."""
-    confidence, measure = 1 - q.goal.alpha, q.measure
-    asked = Message("plan.half_width", level=confidence, examples=n)
-    if isinstance(measure, Means):
-        rows = [
-            Row(text, sample_size.mean_half_width(n, sd, confidence))
-            for text, sd in _spreads(measure, "sd_of_values")
-        ]
-        return _answer(asked, "half-width", rows, "student")
-    values = measure.expected or USUAL_PROPORTIONS
-    if isinstance(measure, Auc):
-        rows = [
-            Row(
-                Message("plan_if.auc", auc=a),
-                sample_size.auc_half_width(n, a, measure.prevalence, confidence),
-            )
-            for a in values
-        ]
-        return _answer(asked, "half-width", rows, "hanley_mcneil")
-    rows = [
-        Row(Message("plan_if.value", value=p), sample_size.proportion_half_width(n, p, confidence))
-        for p in values
-    ]
-    return _answer(asked, "half-width", rows, "wilson")
-
-
-def _shown(goal: Goal, n: int, discordant: float) -> float | None:
+def _shown(plan: PlanOptions, n: int, discordant: float) -> float | None:
     """Return the difference that n examples show; None where it would exceed the share of discordant examples."""
     if discordant == 0:
         return None
-    detectable = detectable_accuracy_difference(n, discordant, goal.alpha, goal.power)
+    detectable = detectable_accuracy_difference(n, discordant, plan.alpha, plan.power)
     return detectable if detectable <= discordant else None
 
 
-def _overview(q: Question) -> Answer:
+def _overview(plan: PlanOptions) -> Answer:
     rows = [
-        Row(Message("plan_if.examples_and_one_is_right", examples=n, share=share), _shown(q.goal, n, share))
+        Row(Message("plan_if.examples_and_one_is_right", examples=n, share=share), _shown(plan, n, share))
         for n in USUAL_EXAMPLES
         for share in USUAL_DISCORDANCE
     ]
-    return _answer(_tested(q.goal, "plan.smallest_difference"), "difference", rows, "paired")
+    return _answer(_tested(plan, "plan.smallest_difference"), "difference", rows, "paired")
 
 
 def _discordant(alpha: float) -> Answer:
@@ -666,10 +588,11 @@ def leads_of(results: JsonObject) -> tuple[Lead, ...]:
     return tuple(sorted(leads, key=lambda lead: (lead.difference, lead.rival)))
 
 
-def _confirmed(goal: Goal, leads: Sequence[Lead]) -> Answer:
+def _confirmed(plan: PlanOptions) -> Answer:
     """Return how many fresh examples would show that the chosen model is better, by the lead seen and by half of it."""
-    alpha = goal.alpha / len(leads)
-    z = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(goal.power)
+    leads = plan.choices
+    alpha = plan.alpha / len(leads)
+    z = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(plan.power)
     rows = [
         Row(
             Message(f"plan_if.{key}", rival=lead.rival, difference=lead.difference * share),
@@ -678,7 +601,7 @@ def _confirmed(goal: Goal, leads: Sequence[Lead]) -> Answer:
         for lead in leads
         for key, share in (("lead_seen", 1.0), ("half_the_lead", 0.5))
     ]
-    asked = _tested(replace(goal, alpha=alpha), "plan.confirm", model=leads[0].model)
+    asked = _tested(replace(plan, alpha=alpha), "plan.confirm", model=leads[0].model)
     return _answer(asked, "fresh examples", rows, "confirm")
 
 
@@ -726,15 +649,15 @@ def _attempts_to_state(results: JsonObject) -> str:
     return f". Of their attempts ask with {asked} ({of}; attempt_variance has the others)"
 
 
-def _assumed_judge(correlation: float, expected: tuple[float, ...], sd: float | None) -> JudgeFigures:
-    share = expected[0] if expected else 0.5
-    sd = math.sqrt(share * (1 - share)) if sd is None else sd
+def _assumed_judge(plan: PlanOptions, correlation: float) -> JudgeFigures:
+    share = plan.expected[0] if plan.expected else 0.5
+    sd = math.sqrt(share * (1 - share)) if plan.sd is None else plan.sd
     return JudgeFigures(correlation=correlation, sd=sd, n=USUAL_JUDGED, of=Message("plan.judge_given"))
 
 
-def _with_judge(goal: Goal, judge: JudgeFigures) -> Answer:
+def _with_judge(plan: PlanOptions, judge: JudgeFigures) -> Answer:
     """Return the half-width with usual numbers of human outcomes, beside that of people alone."""
-    n, confidence = judge.n if goal.examples is None else goal.examples, 1 - goal.alpha
+    n, confidence = judge.n if plan.examples is None else plan.examples, plan.confidence
     rows = [
         Row(
             Message(
@@ -756,29 +679,29 @@ def _with_judge(goal: Goal, judge: JudgeFigures) -> Answer:
 # --- cross-validation -----------------------------------------------------------------------------------------------
 
 
-def _repeats(q: Question, wanted: float) -> Answer:
-    goal, folds = q.goal, q.folds.folds
-    sd = _required(q.folds.sd, "--sd", "plan_needs.sd_of_folds")
-    repeats = sample_size.repeats_needed(wanted, folds, sd, goal.alpha, goal.power)
+def _repeats(plan: PlanOptions, wanted: float) -> Answer:
+    folds = plan.folds
+    sd = _required(plan.sd, "--sd", "plan_needs.sd_of_folds")
+    repeats = sample_size.repeats_needed(wanted, folds, sd, plan.alpha, plan.power)
     text = Message(
         "plan_if.folds" if repeats is not None else "plan_if.folds_never_enough", folds=folds, sd=sd
     )
     return _answer(
-        _tested(goal, "plan.repeats", difference=wanted), "repeats", [Row(text, repeats)], "corrected_t"
+        _tested(plan, "plan.repeats", difference=wanted), "repeats", [Row(text, repeats)], "corrected_t"
     )
 
 
-def _over_folds(q: Question) -> Answer:
-    goal, folds = q.goal, q.folds.folds
-    sd = _required(q.folds.sd, "--sd", "plan_needs.sd_of_folds")
+def _over_folds(plan: PlanOptions) -> Answer:
+    folds = plan.folds
+    sd = _required(plan.sd, "--sd", "plan_needs.sd_of_folds")
     rows = [
         Row(
             Message("plan_if.repeated_folds", repeats=r, folds=folds, sd=sd),
-            sample_size.detectable_over_folds(sample_size.Folds(folds, r), sd, goal.alpha, goal.power),
+            sample_size.detectable_over_folds(sample_size.Folds(folds, r), sd, plan.alpha, plan.power),
         )
-        for r in ([q.folds.repeats] if q.folds.repeats is not None else USUAL_REPEATS)
+        for r in ([plan.repeats] if plan.repeats is not None else USUAL_REPEATS)
     ]
-    return _answer(_tested(goal, "plan.smallest_difference_of_folds"), "difference", rows, "corrected_t")
+    return _answer(_tested(plan, "plan.smallest_difference_of_folds"), "difference", rows, "corrected_t")
 
 
 # --- what every answer states ---------------------------------------------------------------------------------------
@@ -790,9 +713,9 @@ def _answer(question: Message, unit: str, rows: Sequence[Row], method: str) -> A
     return Answer(question, unit, tuple(rows), *stated)
 
 
-def _tested(goal: Goal, key: str, **params: object) -> Message:
+def _tested(plan: PlanOptions, key: str, **params: object) -> Message:
     """Name a question about a test with the wanted power and level."""
-    return Message(key, power=goal.power, alpha=goal.alpha, **params)
+    return Message(key, power=plan.power, alpha=plan.alpha, **params)
 
 
 def _required(value: float | None, flag: str, meaning: str) -> float:

@@ -20,13 +20,11 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     Ordered,
     PairedLabels,
-    PairedOrdered,
     PairedProportion,
     PairedRanking,
     Table,
     agreement,
 )
-from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
 
 LEAST_LEVEL = 1e-3
@@ -55,11 +53,18 @@ def plus_four(estimate: Estimate, level: float) -> Bounds:
     f = (2 / K) (z / z(95 %))^2. Of a metric of one class that class and all others are the two. There are n - 1
     degrees of freedom, n without the made-up examples. No cell is empty, so a width is always left.
     """
-    if isinstance(estimate.evidence, Ordered):
-        return _of_order(estimate.evidence, estimate.value, level)
-    table = estimate.table
+    return of_table(_table(estimate), estimate.sampling.n_examples, estimate.value, level)
+
+
+def _table(estimate: Estimate) -> Table:
+    """Return the table of counts that a value is a function of."""
+    table = estimate.evidence.table if isinstance(estimate.evidence, Ordered) else estimate.table
     assert table is not None
-    n = estimate.sampling.n_examples
+    return table
+
+
+def of_table(table: Table, n: int, value: float, level: float) -> Bounds:
+    """Return the limits of a function of a table of n examples."""
     others = len(table.labels) - 1
     if n < 2 or others < 1 or not table.rows:
         return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
@@ -70,24 +75,7 @@ def plus_four(estimate: Estimate, level: float) -> Bounds:
     # The mean derivative is 0 up to rounding where the value does not grow with the number of examples.
     mean = float((smoothed * slopes).sum() / smoothed.sum())
     error = math.sqrt(float((smoothed * (slopes - mean) ** 2).sum()))
-    return _around(shifted.value, error, n - 1, estimate.value, level)
-
-
-def _of_order(found: Ordered, value: float, level: float) -> Bounds:
-    """Return the limits of a function of the whole table of counts."""
-    n, k = float(found.times.sum()), len(found.counts)
-    if n < 2 or k < 2:
-        return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
-    added = 2 / k * made_up_share(level)
-    smoothed = _with_made_up(found.counts, added)
-    centre, slopes = found.at(smoothed)
-    return _around(centre, math.sqrt(float((smoothed * slopes**2).sum())), n - 1, value, level)
-
-
-def _with_made_up(counts: Floats, added: float) -> Floats:
-    """Return counts (K, K) with so many right answers more of each class, and as many wrong ones shared out."""
-    k = len(counts)
-    return counts + added / (k - 1) + np.diag(np.full(k, added - added / (k - 1)))
+    return _around(shifted.value, error, n - 1, value, level)
 
 
 def _around(centre: float, error: float, df: float, value: float, level: float) -> Bounds:
@@ -101,7 +89,7 @@ def _around(centre: float, error: float, df: float, value: float, level: float) 
 
 @interval(
     "Plus two",
-    of=(PairedLabels, PairedProportion, PairedRanking, PairedOrdered),
+    of=(PairedLabels, PairedProportion, PairedRanking),
     needs=(*EXAMPLES_ALIKE, "one_set", "two_scores"),
     source="accuracy: Bonett and Price (2012), J Educ Behav Stat 37:479; for other functions of the table the delta"
     " method there, our own combination (docs/coverage.md)",
@@ -119,52 +107,33 @@ def plus_two(difference: Difference, level: float) -> Bounds:
         return _of_shares([evidence.table], difference.value, level)
     if isinstance(evidence, PairedRanking):
         return _of_shares(_agreement_by_class(evidence), difference.value, level)
-    if isinstance(evidence, PairedOrdered):
-        return _of_orders(evidence.a, evidence.b, difference.value, level)
     assert isinstance(evidence, PairedLabels)
     if evidence.within_class is not None:
         return _of_shares([evidence.within_class], difference.value, level)
-    first, second = difference.a.table, difference.b.table
-    assert first is not None
-    assert second is not None
-    return _of_tables(first, second, evidence.cells, difference.value, level)
+    first, second = _table(difference.a), _table(difference.b)
+    return of_tables(first, second, evidence.cells, difference.value, level)
 
 
-def _of_tables(first: Table, second: Table, cells: Cells, difference: float, level: float) -> Bounds:
+def of_tables(first: Table, second: Table, cells: Cells, difference: float, level: float) -> Bounds:
     """Return the limits of m(A) - m(B) from the tables and from the cells that both answer."""
     n, others = float(cells.counts.sum()), len(first.labels) - 1
     if n < 2 or others < 1 or not first.rows:
         return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
     added = made_up_share(level) / len(first.rows) / others
     a, b = (table.at_made_up(right=added * others, wrong=added) for table in (first, second))
+    of_a, of_b = a.slopes(), b.slopes()
     true, answers = cells.true, cells.predicted
     if first.collapsed is not None:
         true, answers = ((codes != first.collapsed).astype(np.int32) for codes in (true, answers))
-    observed = a.slopes_at(true, answers[0]) - b.slopes_at(true, answers[1])
+    observed = of_a[true, answers[0]] - of_b[true, answers[1]]
+    squares = float((cells.counts * observed**2).sum())
     rows, labels = np.array(first.rows), np.array(first.labels)
     wrong = rows[:, None] != labels
-    squares = float((cells.counts * observed**2).sum())
-    for one, other in ((a, b), (b, a)):
+    for one, other in ((of_a, of_b), (of_b, of_a)):
         # The one is right, the other says any other label.
-        apart = one.slopes_at(rows, rows)[:, None] - (other.of_true[rows][:, None] + other.of_label[labels])
+        apart = one[rows, rows][:, None] - other[np.ix_(rows, labels)]
         squares += added * float((wrong * apart**2).sum())
     return _around(a.value - b.value, math.sqrt(squares), n - 1, difference, level)
-
-
-def _of_orders(first: Ordered, second: Ordered, difference: float, level: float) -> Bounds:
-    """Return the limits of a difference of two functions of whole tables, as ``_of_tables`` does."""
-    n, k = float(first.times.sum()), len(first.counts)
-    if n < 2 or k < 2:
-        return Bounds(None, None, Message("limits.one_example" if n < 2 else "limits.one_class"))
-    added = made_up_share(level) / k
-    (a, of_a), (b, of_b) = (side.at(_with_made_up(side.counts, added)) for side in (first, second))
-    observed = of_a[first.true, first.given] - of_b[second.true, second.given]
-    squares = float((first.times * observed**2).sum())
-    wrong = ~np.eye(k, dtype=np.bool_)
-    for one, other in ((of_a, of_b), (of_b, of_a)):
-        apart = np.diag(one)[:, None] - other
-        squares += added / (k - 1) * float((wrong * apart**2).sum())
-    return _around(a - b, math.sqrt(squares), n - 1, difference, level)
 
 
 Agreement = tuple[float, float, float, float]
@@ -181,7 +150,7 @@ def _agreement_by_class(found: PairedRanking) -> list[Agreement]:
 def _of_shares(strata: Sequence[Agreement], difference: float, level: float) -> Bounds:
     """Return the limits of the mean over strata of the difference of two shares of the same examples.
 
-    The closed form of ``_of_tables``: one example in all is added to those that only the first model has right, and one
+    The closed form of ``of_tables``: one example in all is added to those that only the first model has right, and one
     to those that only the second has right, shared equally over the strata.
     """
     n, added = sum(map(sum, strata)), made_up_share(level) / len(strata)

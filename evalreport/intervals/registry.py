@@ -158,7 +158,8 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
     ),
     "label_table": lambda _, e: (
         e.metric.inference.smooth
-        and (isinstance(e, Estimate) and (e.table is not None or isinstance(e.evidence, evidence.Ordered)))
+        and isinstance(e, Estimate)
+        and (e.table is not None or isinstance(e.evidence, evidence.Ordered))
     ),
     "auc": lambda _, e: (
         e.metric.is_auc

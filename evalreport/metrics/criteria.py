@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.engine.counts import Counts, one_vs_rest, two_classes
+from evalreport.engine.counts import Counts, margins_of, one_vs_rest, two_classes
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.metric import ClassCounts, Function, Margins, Training
 from evalreport.metrics.probabilities import log_loss
@@ -259,7 +259,8 @@ def filled_in(estimate: Estimate) -> str | None:
     """
     if estimate.table is None or estimate.quantity.average is not None:
         return None
-    code, margins, outside = estimate.table.code, estimate.table.margins, estimate.table.outside
+    code, outside = estimate.table.code, estimate.table.outside
+    margins = margins_of(estimate.table.counts)
     if isinstance(estimate.metric.computation, ClassCounts) and code is not None:
         negatives = estimate.metric.computation.negatives
         if negatives and outside and margins.shape[-1] == 3:

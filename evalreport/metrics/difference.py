@@ -17,12 +17,10 @@ from evalreport.metrics.evidence import (
     Evidence,
     Judged,
     OfDifference,
-    Ordered,
     Paired,
     PairedClasses,
     PairedLabels,
     PairedMean,
-    PairedOrdered,
     PairedProportion,
     PairedRanking,
     PairedRisks,
@@ -197,8 +195,6 @@ def _paired_evidence(a: Estimate, b: Estimate) -> OfDifference:
         return PairedRisks(first, second)
     if isinstance(first, Scores) and isinstance(second, Scores):
         return PairedScores(first, second)
-    if isinstance(first, Ordered) and isinstance(second, Ordered):
-        return PairedOrdered(first, second)
     return PairedSums() if isinstance(first, SumsByUnit) else Paired()
 
 

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from evalreport.calibration.risks import Risks
-from evalreport.engine.counts import Cells, Codes, margins_of
+from evalreport.engine.counts import Cells
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.samplings import StudentError
@@ -37,22 +37,22 @@ class Undefined(OfValue):
 
 @dataclass(frozen=True, slots=True)
 class AtCounts:
-    """A metric at a table of counts, and its derivatives (K,) by what is right, by the true and by the given class."""
+    """A metric at a table of counts, and its derivatives: (K,) by what is right, by the true and by the given class.
+
+    ``of_cell``: (K, K) further derivatives by each count, of a metric that is no function of the margins.
+    """
 
     value: float
     of_right: Floats
     of_true: Floats
     of_label: Floats
+    of_cell: Floats | float = 0.0
 
     def slopes(self) -> Floats:
         """Return the derivatives (K, K) by the counts."""
         found = self.of_true[:, None] + self.of_label
         found[np.diag_indices(len(found))] += self.of_right
-        return found
-
-    def slopes_at(self, true: Codes, given: Codes) -> Floats:
-        """Return the derivatives (u,) by the counts of some cells."""
-        return self.of_true[true] + self.of_label[given] + np.where(true == given, self.of_right[true], 0.0)
+        return found + self.of_cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,10 @@ class Table(OfValue):
     ----------
     counts
         (K, K) summed weights, rows true, columns predicted.
-    margins
-        Its margins, (3, K).
     outside
         1 where the last class holds the predictions that are missing and count as wrong, else 0.
-    of_margins, slopes
-        The metric as a function of margins (..., 3, K) -> (...), and its derivatives by them (..., 3, K).
+    at
+        Maps counts (K, K) to the metric there.
     rows, labels
         The classes whose examples the metric tells apart, and the labels that these may have, for made-up examples: all
         classes of the task, or of a metric of one class that one and another. A mean over the classes that the truth
@@ -78,22 +76,17 @@ class Table(OfValue):
     collapsed
         The code of that class among all of the task, where this table has it for the first class and all others as the
         second; else None.
-    at
-        The metric at the counts of ``with_made_up``, where it is computed for all classes together; None elsewhere.
     made_up
         The metric after made-up examples, by their number: the same in each of the model's pairs.
     """
 
     counts: Floats
-    margins: Floats
     outside: int
-    of_margins: Callable[[Floats], Floats]
-    slopes: Callable[[Floats], Floats]
+    at: Callable[[Floats], AtCounts]
     rows: tuple[int, ...]
     labels: tuple[int, ...]
     code: int | None = None
     collapsed: int | None = None
-    at: Callable[[float, float], AtCounts] | None = None
     made_up: dict[tuple[float, float], AtCounts] = field(default_factory=dict, repr=False, compare=False)
 
     def with_made_up(self, *, right: float, wrong: float) -> Floats:
@@ -107,14 +100,9 @@ class Table(OfValue):
 
     def at_made_up(self, *, right: float, wrong: float) -> AtCounts:
         """Return the metric at the counts of ``with_made_up``."""
-        if self.at is not None:
-            return self.at(right, wrong)
-        at_counts = self.made_up.get((right, wrong))
-        if at_counts is None:
-            margins = margins_of(self.with_made_up(right=right, wrong=wrong))
-            at_counts = AtCounts(float(self.of_margins(margins)), *self.slopes(margins))
-            self.made_up[right, wrong] = at_counts
-        return at_counts
+        if (right, wrong) not in self.made_up:
+            self.made_up[right, wrong] = self.at(self.with_made_up(right=right, wrong=wrong))
+        return self.made_up[right, wrong]
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,23 +321,9 @@ class Scores(OfValue):
 
 @dataclass(frozen=True, slots=True)
 class Ordered(OfValue):
-    """A function of the whole table of counts, of classes in an order.
+    """A function of the whole table of counts, of classes in an order."""
 
-    Attributes
-    ----------
-    counts
-        (K, K) counts, rows true, columns predicted.
-    true, given, times
-        (n,) codes of the truth and of the answers, and how many examples each row is.
-    at
-        Maps counts (K, K) to the value and its derivatives (K, K).
-    """
-
-    counts: Floats
-    true: Indices
-    given: Indices
-    times: Floats
-    at: Callable[[Floats], tuple[float, Floats]]
+    table: Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,10 +457,6 @@ class Paired(OfDifference):
     """Two values of the same examples that are no means over them."""
 
 
-class PairedOrdered(OfBoth[Ordered]):
-    """A difference of two functions of whole tables of counts of the same examples."""
-
-
 @dataclass(frozen=True, slots=True)
 class PairedSums(OfDifference):
     """A difference of two ratios of sums over the same units."""
@@ -524,12 +494,14 @@ def scaled(evidence: Evidence, factor: float) -> Evidence:
 def rescaled(evidence: Evidence, back: Callable[[Floats], Floats], slope: float) -> Evidence:
     """Return the evidence of a value on another scale: ``back`` maps values there, ``slope`` divides slopes."""
     if isinstance(evidence, Table):
-        of_margins, slopes = evidence.of_margins, evidence.slopes
-        return replace(
-            evidence,
-            of_margins=lambda margins: back(of_margins(margins)),
-            slopes=lambda margins: slopes(margins) / slope,
-        )
+        of_base = evidence.at
+
+        def at(counts: Floats) -> AtCounts:
+            found = of_base(counts)
+            slopes = (part / slope for part in (found.of_right, found.of_true, found.of_label))
+            return AtCounts(float(back(np.array(found.value))), *slopes)
+
+        return replace(evidence, at=at, made_up={})
     if isinstance(evidence, Proportion | EffectiveProportion | OverDatasets) and evidence.table is not None:
         table = rescaled(evidence.table, back, slope)
         assert isinstance(table, Table)

@@ -227,22 +227,15 @@ class _OfModel:
     ----------
     at
         Values and derivatives at the margins (parts, 3, K) of the data.
-    margins
-        (3, K) of the counts over all rows, each with its weight.
     held
         The classes that the truth holds.
-    made_up
-        The values (K,) of a metric of one class, and its derivatives (K, 3, 2), after made-up examples: by metric and
-        their numbers, for each class against the rest.
     """
 
     predictions: Predictions
     tables: LabelTables
     model: int
     at: TableFunctions
-    margins: Floats
     held: tuple[int, ...]
-    made_up: dict[tuple[str, float, float], tuple[Floats, Floats]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, predictions: Predictions, tables: LabelTables, model: int) -> _OfModel:
@@ -250,7 +243,7 @@ class _OfModel:
         counts = tables.tables[model]
         held = tuple(k for k in range(len(predictions.classes)) if counts[k].any())
         at = TableFunctions(tables.point(model), predictions)
-        return cls(predictions, tables, model, at, margins_of(counts), held)
+        return cls(predictions, tables, model, at, held)
 
     def estimate(self, quantity: Quantity) -> Estimate:
         """Estimate a quantity, without replicates."""
@@ -288,19 +281,6 @@ class _OfModel:
     def _by_outcome(self, quantity: Quantity) -> tuple[Floats, Floats]:
         """Return the derivatives (4,) of a single class's quantity by its TP, FP, FN and TN, and their numbers (4,)."""
         return self.at.by_count(quantity)[0], np.array([float(count[0]) for count in self._counted(quantity)])
-
-    def _at_made_up(self, quantity: Quantity, right: float, wrong: float) -> AtCounts:
-        """Return a single class's quantity at its table (2, 2) after made-up examples."""
-        key = quantity.metric, right, wrong
-        if key not in self.made_up:
-            tp, fp, fn, tn = (count[0] for count in self.at.counts)
-            tables = np.stack([np.stack([tp, fn], axis=-1), np.stack([fp, tn], axis=-1)], axis=-2) + wrong
-            tables[:, (0, 1), (0, 1)] += right - wrong
-            at = TableFunctions(margins_of(tables), self.predictions, collapsed=True)
-            self.made_up[key] = at.value(quantity), at.slopes(quantity)
-        values, slopes = self.made_up[key]
-        code = class_code(quantity, self.predictions)
-        return AtCounts(float(values[code]), *slopes[code])
 
     def _slopes(self, quantity: Quantity) -> Callable[[], Floats]:
         """Return a function that makes the derivatives (parts, 3, K) of the mean over the parts."""
@@ -394,24 +374,24 @@ class _OfModel:
         computation, predictions = definition(quantity).computation, self.predictions
         if self._apart(quantity):
             tp, fp, fn, tn = (float(count[0]) for count in self._counted(quantity))
-            counts = np.array([[tp, fn], [fp, tn]])
-            alone = partial(TableFunctions, predictions=predictions, collapsed=True)
-            return Table(
-                counts, margins_of(counts), 0, lambda m: alone(m).value(quantity), lambda m: alone(m).slopes(quantity),
-                (0, 1), (0, 1), 0, class_code(quantity, predictions), partial(self._at_made_up, quantity),
-            )  # fmt: skip
+            alone = partial(_at, quantity=quantity, predictions=predictions, collapsed=True)
+            counts, code = np.array([[tp, fn], [fp, tn]]), class_code(quantity, predictions)
+            return Table(counts, 0, alone, (0, 1), (0, 1), code=0, collapsed=code)
         rows = labels = tuple(range(len(predictions.classes)))
-        code = None
+        code_of_all = None
         if isinstance(computation, ClassCounts) and quantity.average is None:
-            code = class_code(quantity, predictions)
-            rows = labels = (code, *(other for other in labels if other != code))[:2]
+            code_of_all = class_code(quantity, predictions)
+            rows = labels = (code_of_all, *(other for other in labels if other != code_of_all))[:2]
         elif isinstance(computation, Margins) and computation.recall_slope:
             rows = self.held
-        at = partial(TableFunctions, predictions=predictions)
-        return Table(
-            self.tables.tables[self.model], self.margins, predictions.outside,
-            lambda m: at(m).value(quantity), lambda m: at(m).slopes(quantity), rows, labels, code,
-        )  # fmt: skip
+        at = partial(_at, quantity=quantity, predictions=predictions)
+        return Table(self.tables.tables[self.model], predictions.outside, at, rows, labels, code_of_all)
+
+
+def _at(counts: Floats, *, quantity: Quantity, predictions: Predictions, collapsed: bool = False) -> AtCounts:
+    """Return a quantity at a table of counts (K, K)."""
+    at = TableFunctions(margins_of(counts), predictions, collapsed)
+    return AtCounts(float(at.value(quantity)), *at.slopes(quantity))
 
 
 def _is_of_a_class(quantity: Quantity) -> bool:

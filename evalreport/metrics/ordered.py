@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from evalreport.engine.distributions import Array, Columns, ratio
-from evalreport.metrics.evidence import Ordered
+from evalreport.metrics.evidence import AtCounts, Ordered, Table
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, TABLE_INTERVALS, Metric
 from evalreport.metrics.registry import Fields, mean_loss, moments
 from evalreport.metrics.views import ModelView
@@ -152,8 +152,17 @@ def ordered_evidence(metric: Metric, view: ModelView, times: Floats | None) -> O
     """Return the table of counts of a metric of ordered classes; None of one that is a share."""
     if metric.at_counts is None:
         return None
-    true, given = _codes(view)
-    k = view.n_classes
+    k, (true, given) = view.n_classes, _codes(view)
     flat = np.bincount(true * k + given, weights=times, minlength=k * k).astype(np.float64)
-    weights = np.ones(len(true)) if times is None else times
-    return Ordered(flat.reshape(k, k), true, given, weights, metric.at_counts)
+    return Ordered(table_of_order(flat.reshape(k, k), metric.at_counts))
+
+
+def table_of_order(counts: Floats, at_counts: AtCells) -> Table:
+    """Return the evidence of a function of the whole table of counts (K, K)."""
+    none, classes = np.zeros(len(counts)), tuple(range(len(counts)))
+
+    def at(counts: Floats) -> AtCounts:
+        value, slopes = at_counts(counts)
+        return AtCounts(value, none, none, none, slopes)
+
+    return Table(counts, 0, at, classes, classes)

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from evalreport.intervals.label_tables import _of_order, _of_orders
+from evalreport.engine.counts import distinct_cells
+from evalreport.intervals.label_tables import of_table, of_tables
 from evalreport.intervals.losses import hall_df, t_kurtosis, t_or_hall
 from evalreport.intervals.proportions import trials_wilson
 from evalreport.intervals.registry import Bounds
@@ -19,8 +20,8 @@ from evalreport.intervals.student import around
 from evalreport.intervals.sums import unit_log, unit_plus, unit_wilson
 from evalreport.metrics.difference import Difference, paired_difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import Mean, Ordered
-from evalreport.metrics.ordered import kappa_at
+from evalreport.metrics.evidence import Mean
+from evalreport.metrics.ordered import kappa_at, table_of_order
 from evalreport.metrics.probabilities import pass_at_k, pass_hat_k
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.rejection import Confidences, _area, _area_slopes, _excess_slopes, e_aurc
@@ -122,19 +123,21 @@ def of_order(generator: np.random.Generator, n: int, *, skewed: bool) -> Drawn:
     """Return quadratic kappa of five classes, the rarest of 2 % where they are skewed, and its difference."""
     shares = (0.5, 0.28, 0.14, 0.06, 0.02) if skewed else (0.2,) * 5
     true = generator.choice(5, n, p=shares)
-    at, sides = kappa_at(2), []
+    at, answers, tables = kappa_at(2), [], []
     for spread in (0.6, 0.9):
-        given = np.clip(np.rint(true + generator.normal(0, spread, n)), 0, 4).astype(np.int64)
+        given = np.clip(np.rint(true + generator.normal(0, spread, n)), 0, 4).astype(np.int32)
         counts = np.bincount(true * 5 + given, minlength=25).reshape(5, 5).astype(np.float64)
-        sides.append(Ordered(counts, true, given, np.ones(n), at))
+        answers.append(given)
+        tables.append(table_of_order(counts, at))
     with np.errstate(all="ignore"):
-        values = [at(side.counts)[0] for side in sides]
+        values = [at(table.counts)[0] for table in tables]
     if not np.isfinite(values).all():
         return {}
-    delta = values[0] - values[1]
+    first, second = tables
+    cells, delta = distinct_cells(true.astype(np.int32), answers), values[0] - values[1]
     return {
-        "quadratic_kappa value": (values[0], _of_order(sides[0], values[0], LEVEL)),
-        "quadratic_kappa difference": (delta, _of_orders(sides[0], sides[1], delta, LEVEL)),
+        "quadratic_kappa value": (values[0], of_table(first, n, values[0], LEVEL)),
+        "quadratic_kappa difference": (delta, of_tables(first, second, cells, delta, LEVEL)),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -187,14 +188,16 @@ def test_paired_power_by_simulation():
 def test_a_wilson_interval_is_as_narrow_as_planned():
     """That n gives the wanted half-width and n - 1 does not: the limits themselves say so."""
     for p, wanted in ((0.5, 0.05), (0.9, 0.02), (0.99, 0.01)):
-        n = sample_size.examples_for_proportion(wanted, p)
+        n = sample_size.examples_for(
+            partial(sample_size.proportion_half_width, proportion=p, confidence=0.95), wanted
+        )
         widths = [np.subtract(*wilson_limits(p * k, k, 0.95)[::-1]) / 2 for k in (n, n - 1)]
         assert widths[0] <= wanted < widths[1]
 
 
 def test_a_mean_s_interval_is_as_narrow_as_planned():
     """t_{n-1} sd / sqrt(n) is at most the half-width at n and not at n - 1."""
-    n = sample_size.examples_for_mean(0.1, 1.0)
+    n = sample_size.examples_for(partial(sample_size.mean_half_width, sd=1.0, confidence=0.95), 0.1)
     widths = [stats.t.ppf(0.975, k - 1) / math.sqrt(k) for k in (n, n - 1)]
     assert widths[0] <= 0.1 < widths[1]
 
@@ -208,7 +211,9 @@ def test_the_error_of_an_auc_of_one_half():
 
 def test_an_auc_with_rare_positives_needs_more_examples():
     """Positives and negatives count alike by symmetry, and balance is cheapest."""
-    needed = [sample_size.examples_for_auc(0.03, 0.85, share) for share in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    width = partial(sample_size.auc_half_width, auc=0.85, confidence=0.95)
+    shares = (0.1, 0.3, 0.5, 0.7, 0.9)
+    needed = [sample_size.examples_for(partial(width, prevalence=share), 0.03) for share in shares]
     assert needed == needed[::-1]
     assert needed[0] > needed[1] > needed[2]
 

@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from evalreport.comparisons.study_design import Measure, answers, leads_of
+from evalreport.comparisons import study_design
+from evalreport.comparisons.study_design import Answer, Measure, PlanOptions, leads_of
 from evalreport.errors import UsageError
+
+
+def answers(**stated: Any) -> tuple[Answer, ...]:
+    """Answer a question."""
+    return study_design.answers(PlanOptions(**stated))
 
 
 @pytest.mark.parametrize(
