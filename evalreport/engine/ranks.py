@@ -144,25 +144,6 @@ def total(weights: Array, values: Array) -> Array:
     return np.asarray(np.einsum("g...,g...->...", weights, values))
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A ranking whose neighbouring groups without a positive are merged, and the last weights along it.
-
-    ``example``: the mean weight of an example of the data.
-    """
-
-    order: Order
-    example: float = 1.0
-    last: LastUse[RankedWeights] = field(default_factory=LastUse)
-
-    def under(self, weights: Floats) -> RankedWeights:
-        """Return the weights (b, n) of examples along the ranking."""
-        return self.last.get(weights, self._under)
-
-    def _under(self, weights: Floats) -> RankedWeights:
-        return RankedWeights(*group_weights(weights, self.order), self.example)
-
-
 LEAST_SHARING = 5
 """Examples that share a score, on average, from which on scores count as shared."""
 
@@ -205,6 +186,11 @@ def group_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]
         return np.add.reduceat(positives, order.starts), np.add.reduceat(negatives, order.starts)
     sums = np.asarray(order.columns.T @ np.ascontiguousarray(weights.T))
     return sums[:g], sums[g:]
+
+
+def along(order: Order, weights: Floats | None, example: float = 1.0) -> RankedWeights:
+    """Return the weights (..., n) of examples along a ranking; ``example``: what one weighs on average."""
+    return RankedWeights(*group_weights(weights, order), example)
 
 
 def running_weights(weights: Floats | None, order: Order) -> tuple[Floats, Floats]:

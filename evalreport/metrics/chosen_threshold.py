@@ -13,7 +13,7 @@ from evalreport.engine.distributions import gradient
 from evalreport.metrics.curves import by_counts
 from evalreport.metrics.estimate import Estimate, Sampled
 from evalreport.metrics.evidence import AtChosen, Undefined
-from evalreport.metrics.metric import RowWise
+from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.row_data import RowData
 from evalreport.metrics.threshold_counts import (
@@ -25,9 +25,7 @@ from evalreport.metrics.threshold_counts import (
     counts_at,
     replicates,
 )
-from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats
-from evalreport.predictions.table import Predictions
 from evalreport.samplings import Influence, Sampling, StudentError
 
 MOST_CHOSEN = 1000
@@ -126,20 +124,17 @@ def _student(counts: ThresholdCounts, index: int, slopes: Floats, units: Samplin
 
 
 def with_chosen_thresholds(
-    predictions: Predictions, data: RowData, estimates: Mapping[Key, Estimate], *, n_resamples: int, seed: int
+    data: RowData, estimates: Mapping[Key, Estimate], *, n_resamples: int, seed: int
 ) -> dict[Key, Estimate]:
     """Give the values at a best threshold of one ranking the evidence of their limits, all from the same draws."""
     if data.layout.ranked.count > 1:
         return {}
-    outputs = {model.name: model for model in predictions.models}
     rankings: dict[Key, ThresholdCounts] = {}
     for key, estimate in estimates.items():
         computation = definition(key[1]).computation
-        if not isinstance(computation, RowWise) or not computation.best_of or not estimate.defined:
+        if not isinstance(computation, Ranks) or not computation.best_of or not estimate.defined:
             continue
-        ready = data.orders.get(key[0])
-        order = ready[0] if ready else view(predictions, outputs[key[0]]).order
-        counts = count_thresholds(order, weights=data.units.heavy)
+        counts = count_thresholds(data.orders[key[0]][0], weights=data.units.heavy)
         if counts.positives > 0 and counts.negatives > 0:
             rankings[key] = counts
     if not rankings:
@@ -167,5 +162,5 @@ def with_chosen_thresholds(
 def _criterion(key: Key) -> tuple[Function, bool]:
     """Return the function of counts that the threshold is best by, and whether more of it is better."""
     computation = definition(key[1]).computation
-    assert isinstance(computation, RowWise)
+    assert isinstance(computation, Ranks)
     return partial(by_counts, computation.best_of), bool(METRICS[computation.best_of].scale.greater_is_better)

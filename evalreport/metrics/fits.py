@@ -12,7 +12,7 @@ import numpy as np
 
 from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_rows
-from evalreport.engine.ranks import RankedWeights, group_weights
+from evalreport.engine.ranks import along
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import OverDatasets
 from evalreport.metrics.label_estimates import LabelTables
@@ -127,12 +127,14 @@ def fit_values(sample: Sample, parts: Parts, prepared: RowData | None = None) ->
     # The same arrays for all quantities: what they give is remembered by them.
     weights = [sample.units.base[p][None, :] for p in parts.rows()]
     for name, orders in rows.orders.items():
-        groups = [
-            RankedWeights(*group_weights(w[0], order)) for w, order in zip(weights, orders, strict=True)
-        ]
+        of_parts = [*zip(weights, orders, strict=True)]
+        groups = [along(order, w[0]) for w, order in of_parts]
+        corners = [along(order.merged, w, sample.units.mean_weight) for w, order in of_parts]
         for quantity in of_family(sample.quantities, Ranks):
-            function = definition(quantity).computation.function
-            found[name, quantity] = np.array([float(function(group)) for group in groups])
+            ranks = definition(quantity).computation
+            assert isinstance(ranks, Ranks)
+            given = corners if ranks.derivative is None else groups
+            found[name, quantity] = np.array([ranks.function(one) for one in given], np.float64).ravel()
     for key, states in rows.states.items():
         function = definition(key[1]).computation.function
         values = [function(s, w)[0] for w, s in zip(weights, states, strict=True)]

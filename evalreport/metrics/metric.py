@@ -216,7 +216,8 @@ class Ranks:
     Attributes
     ----------
     function
-        Maps ``RankedWeights``, (g, ...) of each group of ties, best first, to values (...).
+        Maps ``RankedWeights``, (g, ...) of each group of ties, best first, to values (...). One without a derivative is
+        given the corners of the ROC curve, neighbouring groups without a positive being one.
     derivative
         Its closed form by group: maps the weights of positives and of negatives to (by a positive, by a negative), each
         (g, ...). None where there is none.
@@ -226,6 +227,12 @@ class Ranks:
         Whether it is a mean of one number for each positive example.
     most_false_positives
         Where the range of false positive rates ends over which the area is taken. None of other areas.
+    closed
+        Maps the weights of the data, (g, 1), to the evidence of its closed limits, where examples are drawn one by one.
+    proportion
+        Maps them to (successes, trials) where the value is a binomial proportion.
+    best_of
+        The label metric of which it is the best value over all thresholds.
     """
 
     function: Function
@@ -233,6 +240,9 @@ class Ranks:
     area: Area = ""
     mean_over_positives: bool = False
     most_false_positives: float | None = None
+    closed: Function | None = None
+    proportion: Function | None = None
+    best_of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,8 +261,6 @@ class RowWise:
         The averages that are computed for several classes; the first is what the bare name means.
     by_ranks
         Whether it is a function of the order of the scores.
-    proportion
-        Maps the state and weights to (successes, trials) where the value is a binomial proportion.
     closed
         Maps the state to the evidence of its closed limits, where examples are drawn one by one.
     why_undefined
@@ -264,8 +272,6 @@ class RowWise:
         Maps the state to scores and whether each example is positive, (n,) each, for the same purpose.
     parameter
         The number that it needs in brackets.
-    best_of
-        The label metric of which it is the best value over all thresholds.
     """
 
     function: Function
@@ -273,13 +279,11 @@ class RowWise:
     derivative: Function | None = None
     averages: tuple[Average, ...] = ()
     by_ranks: bool = False
-    proportion: Function | None = None
     closed: Function | None = None
     why_undefined: Function | None = None
     of_risks: bool = False
     scored: Function | None = None
     parameter: Parameter | None = None
-    best_of: str = ""
 
     @property
     def at(self) -> float | None:
@@ -592,7 +596,7 @@ class Metric:
     @property
     def chosen_here(self) -> bool:
         """Whether it is the value at a threshold that is chosen on the examples it is judged on."""
-        return isinstance(self.computation, RowWise) and bool(self.computation.best_of)
+        return isinstance(self.computation, Ranks) and bool(self.computation.best_of)
 
     @property
     def lacks_parameter(self) -> bool:

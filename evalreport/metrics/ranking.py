@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from evalreport.engine.distributions import Array, ratio
-from evalreport.engine.ranks import (
-    Areas,
-    ClassRanks,
-    Ranked,
-    RankedWeights,
-    by_class,
-    class_ranks,
-    placements,
-    total,
-)
+from evalreport.engine.ranks import Areas, ClassRanks, RankedWeights, by_class, class_ranks, placements, total
 from evalreport.metrics.evidence import AtThreshold, EqualErrors
-from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen, Function
-from evalreport.metrics.registry import Decorator, Fields, affine, ranking, rows
+from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen
+from evalreport.metrics.registry import Fields, affine, at_corners, ranking, rows
 from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.texts import Message
@@ -302,32 +292,7 @@ FIRST = 10.0
 """How many examples the metrics ``..._at_10`` look at, each of mean weight: no unit of the weights matters."""
 
 
-def _merged(view: ModelView) -> Ranked:
-    return Ranked(view.order.merged, view.mean_weight)
-
-
-FIRST_RANKED: Fields = {
-    "prepare": _merged,
-    "tasks": ("binary",),
-    "needs": "scores",
-    "smooth": False,
-    "intervals": ("threshold_wilson", "bootstrap_percentile"),
-    "by_ranks": True,
-}
-
-
-def _at_corners(label: str, formula: str, **fields: Any) -> Decorator:
-    """Register a function of ``RankedWeights``."""
-
-    def _decorate(function: Callable[[RankedWeights], Floats]) -> Function:
-        of_state = {"function": lambda state, weights: function(state.under(weights))}
-        return rows(label, formula, **{**FIRST_RANKED, **of_state, **fields})(function)
-
-    return _decorate
-
-
-def _both_errors(state: Ranked) -> EqualErrors:
-    weights = state.under(np.ones((1, len(state.order.rows))))
+def _both_errors(weights: RankedWeights) -> EqualErrors:
     return EqualErrors(*(np.append(0.0, sums[:, 0]) for sums in (weights.hits, weights.wrong)))
 
 
@@ -342,7 +307,7 @@ def _near(weights: RankedWeights, called: float) -> tuple[float, float]:
     return float(hits[1] - hits[0]) + 0.5, float(wrong[1] - wrong[0]) + 0.5
 
 
-@_at_corners(
+@at_corners(
     "Equal error rate",
     "FPR where the ROC polygon meets FPR = 1 - TPR",
     closed=_both_errors,
@@ -380,7 +345,7 @@ def _corners(
     return (hits, wrong), (_at(weights.hits, index), _at(weights.wrong, index))
 
 
-@_at_corners(
+@at_corners(
     "Best accuracy",
     "max over thresholds t of the accuracy of score >= t",
     resampled=False,
@@ -399,7 +364,7 @@ def max_accuracy(weights: RankedWeights) -> Floats:
     return ratio(right + weights.wrong[-1], weights.hits[-1] + weights.wrong[-1])
 
 
-@_at_corners(
+@at_corners(
     "KS distance",
     "max over thresholds t of |TPR - FPR| of score >= t",
     resampled=False,
@@ -433,10 +398,10 @@ def _first_hits(weights: RankedWeights) -> tuple[Floats, Floats]:
     return np.where(enough, first, np.nan) / weights.example, weights.hits[-1] / weights.example
 
 
-@_at_corners(
+@at_corners(
     "Precision at 10",
     "positives among the 10 highest scores / 10",
-    proportion=lambda state, weights: (_first_hits(state.under(weights))[0][0], FIRST),
+    proportion=lambda weights: (_first_hits(weights)[0][0], FIRST),
     undefined=Message("undefined.few_examples"),
     extensive=True,
     intervals=PROPORTION_INTERVALS,
@@ -452,14 +417,10 @@ def precision_at_10(weights: RankedWeights) -> Floats:
     return np.asarray(_first_hits(weights)[0] / FIRST)
 
 
-def _positives(state: Ranked) -> float:
-    return float(state.order.positive.sum())
-
-
-@_at_corners(
+@at_corners(
     "Recall at 10",
     "positives among the 10 highest scores / positives",
-    closed=lambda state: AtThreshold(FIRST, FIRST / _positives(state)),
+    closed=lambda weights: AtThreshold(FIRST, FIRST / weights.hits[-1, 0]),
     undefined=Message("undefined.recall_at_10"),
     extensive=True,
 )
@@ -472,10 +433,10 @@ def recall_at_10(weights: RankedWeights) -> Floats:
     return ratio(*_first_hits(weights))
 
 
-@_at_corners(
+@at_corners(
     "F1 at 10",
     "2 * positives among the 10 highest scores / (10 + positives)",
-    closed=lambda state: AtThreshold(FIRST, 2 * FIRST / (FIRST + _positives(state))),
+    closed=lambda weights: AtThreshold(FIRST, 2 * FIRST / (FIRST + weights.hits[-1, 0])),
     undefined=Message("undefined.few_examples"),
     extensive=True,
 )
@@ -488,13 +449,12 @@ def f1_at_10(weights: RankedWeights) -> Floats:
     return ratio(2 * hits, FIRST + positives)
 
 
-def _at_as_many_as_positives(state: Ranked) -> AtThreshold:
+def _at_as_many_as_positives(weights: RankedWeights) -> AtThreshold:
     """Delta method, with the share s of positives among the examples at the threshold.
 
     The value moves by 1 - s with the recall there, by -s N/P with the false positive rate, and by s (1 + FPR - R) / P
     with the number of positives.
     """
-    weights = state.under(np.ones((1, len(state.order.rows))))
     p, n = float(weights.hits[-1, 0]), float(weights.wrong[-1, 0])
     value = float(r_precision(weights)[0])
     if not 0 < value < 1:
@@ -507,7 +467,7 @@ def _at_as_many_as_positives(state: Ranked) -> AtThreshold:
     return AtThreshold(value * (1 - value) / variance)
 
 
-@_at_corners(
+@at_corners(
     "R-precision",
     "positives among the P highest scores / P, P = number of positives",
     closed=_at_as_many_as_positives,

@@ -232,7 +232,16 @@ moments = _family(Moments)
 """Register a function of weighted sums (..., p) of ``columns``, returning (...)."""
 
 ranking = _family(Ranks, tasks=("binary",), needs="scores")
-"""Register a function of (positives, negatives), the weights (g, ...) of each group of tied scores in order."""
+"""Register a function of ``RankedWeights``, the weights (g, ...) of each group of tied scores in order."""
+
+at_corners = _family(
+    Ranks,
+    tasks=("binary",),
+    needs="scores",
+    smooth=False,
+    intervals=("threshold_wilson", "bootstrap_percentile"),
+)
+"""Register a function of ``RankedWeights`` at the corners of the ROC curve, which has no derivative."""
 
 rows = _family(RowWise)
 """Register a function of (state, weights), the weights (b, n), returning (b,); ``prepare`` makes the state."""

@@ -11,7 +11,7 @@ from scipy import sparse
 from evalreport.engine.distributions import Columns
 from evalreport.engine.draws import GROUPS, bootstrap_groups, stream
 from evalreport.engine.parallel import mapped
-from evalreport.engine.ranks import Ranked
+from evalreport.engine.ranks import along
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Ranking
 from evalreport.metrics.layout import Layout, Parts
@@ -205,18 +205,12 @@ def _of_weights(data: RowData, keys: Sequence[Key], multiplicities: Floats) -> d
     for j, rows in enumerate(rows_of_parts):
         weights = data.units.expand(multiplicities, slice(None) if len(rows_of_parts) == 1 else rows)
         for name, of_model in by_model.items():
-            states = {key: data.states[key][j] for key in of_model if key in data.states}
-            ranked = next((state for state in states.values() if isinstance(state, Ranked)), None)
-            if ranked is None and name in data.orders:
-                ranked = Ranked(data.orders[name][j].merged)
+            ranked = None
+            if not data.states.keys() >= set(of_model):
+                ranked = along(data.orders[name][j].merged, weights, data.units.mean_weight)
             for key in of_model:
-                computation = definition(key[1]).computation
-                if key in states:
-                    values[key].append(computation.function(states[key], weights))
-                elif ranked is not None:
-                    values[key].append(computation.function(ranked.under(weights)))
-            if ranked is not None:
-                ranked.last.forget()
+                given = (ranked,) if key not in data.states else (data.states[key][j], weights)
+                values[key].append(definition(key[1]).computation.function(*given))
     return {key: mean_of_parts(np.stack(of_parts), data.layout) for key, of_parts in values.items()}
 
 

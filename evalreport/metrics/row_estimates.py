@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.calibration.risks import Risks
 from evalreport.engine.distributions import Columns, column_totals, combined, gradient
 from evalreport.engine.parallel import mapped
-from evalreport.engine.ranks import ClassRanks, RankedWeights, group_weights, steepest_slopes
+from evalreport.engine.ranks import ClassRanks, RankedWeights, along, steepest_slopes
 from evalreport.metrics.estimate import Estimate, undefined, value_range
 from evalreport.metrics.evidence import (
     EffectiveProportion,
@@ -33,7 +33,7 @@ from evalreport.metrics.row_data import RowData, all_finite, mean_of_parts
 from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions
-from evalreport.samplings import Influence
+from evalreport.samplings import Influence, Sampling
 from evalreport.texts import Message, Text
 
 Key = tuple[str, Quantity]
@@ -158,9 +158,10 @@ def _of_ranks(
 ) -> dict[Key, Estimate]:
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
     orders, rows_of_parts = data.orders[model], _rows_of(data.layout.ranked)
-    groups = [
-        RankedWeights(*group_weights(data.units.weight_of(rows), order))
-        for rows, order in zip(rows_of_parts, orders, strict=True)
+    parts = [*zip(rows_of_parts, orders, strict=True)]
+    groups = [along(order, data.units.weight_of(rows)) for rows, order in parts]
+    corners = [
+        along(order.merged, data.units.base[rows][None, :], data.units.mean_weight) for rows, order in parts
     ]
     estimates = {}
     evidence: Ranking | Rows = Rows(rare)
@@ -174,20 +175,40 @@ def _of_ranks(
         key, metric = (model, quantity), definition(quantity)
         computation = metric.computation
         assert isinstance(computation, Ranks)
-        values = np.array([float(computation.function(group)) for group in groups])
+        smooth = computation.derivative is not None
+        values = np.array([computation.function(one) for one in (groups if smooth else corners)]).ravel()
         value = float(mean_of_parts(values, data.layout))
         if np.isnan(value):
             estimates[key] = undefined(
                 predictions, key, _why_undefined(metric.scale.undefined, values, data.layout)
             )
             continue
-        slopes, of_value = None, evidence
+        slopes: Floats | None = None
+        of_value: Evidence = evidence if smooth else _of_corners(computation, corners, data.units, rare)
         if computation.derivative is not None:
             slopes = _rank_slopes(computation.derivative, data, model, groups, values)
             if isinstance(evidence, Ranking):
                 of_value = replace(evidence, steepest=steepest_slopes(computation.derivative, groups[0]))
         estimates[key] = _estimate(predictions, data, key, value, slopes, of_value)
     return estimates
+
+
+def _of_corners(
+    computation: Ranks, corners: Sequence[RankedWeights], units: Sampling, rare: float | None
+) -> Evidence:
+    """Return the evidence of a value at the corners of one ranking, or of several."""
+    if len(corners) == 1 and computation.closed is not None and _one_by_one(units):
+        evidence: Evidence = computation.closed(corners[0])
+        return evidence
+    if len(corners) > 1 or computation.proportion is None:
+        return Rows(rare)
+    successes, trials = map(float, computation.proportion(corners[0]))
+    return Proportion(successes, trials, rarest=rare) if units.plain else Rows(rare, trials)
+
+
+def _one_by_one(units: Sampling) -> bool:
+    """Say whether single examples are drawn from all of them, and count the same."""
+    return units.plain and units.strata is None and {"one_task", "any_order"} <= units.meets
 
 
 def _rank_slopes(
@@ -248,13 +269,7 @@ def _of_rows(
         score, y = computation.scored(states[0])
         rate = computation.rate_of(len(y))
         evidence = evidence if rate is None else Scores(score, y, rate)
-    if computation.proportion is not None and len(states) == 1:
-        successes, trials = map(float, computation.proportion(states[0], data.units.base[None, :]))
-        evidence = Proportion(successes, trials, rarest=rare) if data.units.plain else Rows(rare, trials)
-    one_by_one = (
-        data.units.plain and data.units.strata is None and {"one_task", "any_order"} <= data.units.meets
-    )
-    if computation.closed is not None and one_by_one and len(states) == 1:
+    if computation.closed is not None and _one_by_one(data.units) and len(states) == 1:
         evidence = computation.closed(states[0])
     return _estimate(predictions, data, key, value, slopes, evidence)
 

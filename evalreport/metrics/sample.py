@@ -165,7 +165,7 @@ def estimate_all(
     found |= with_replicates(
         rows, by_rows, drawn, n_resamples=n_resamples, seed=seed, in_groups=in_groups, of_rows=of_rows
     )
-    found |= with_chosen_thresholds(predictions, rows, found, n_resamples=n_resamples, seed=seed)
+    found |= with_chosen_thresholds(rows, found, n_resamples=n_resamples, seed=seed)
     if in_groups:
         # The states of many rows are large, and nothing else needs them.
         rows = replace(rows, states={})

@@ -14,10 +14,11 @@ import numpy as np
 from scipy import optimize, stats
 
 from evalreport.engine.draws import bootstrap_rows
-from evalreport.engine.ranks import Ranked, ascending, descending_order
+from evalreport.engine.ranks import along, ascending, descending_order
 from evalreport.intervals import leading
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.metric import RowWise
+from evalreport.metrics.evidence import Evidence
+from evalreport.metrics.metric import Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.predictions.arrays import Mask
 from evalreport.samplings import Examples
@@ -90,21 +91,22 @@ def median_held(generator: np.random.Generator, n: int) -> bool:
     errors = ascending(np.exp(generator.normal(size=n)))
     computation = definition(Quantity("medae")).computation
     assert isinstance(computation, RowWise)
-    limits = leading(estimate_of("medae", computation, errors, n), LEVEL)
+    value = float(computation.function(errors, np.ones((1, n)))[0])
+    assert computation.closed is not None
+    limits = leading(estimate_of("medae", value, computation.closed(errors), n), LEVEL)
     # Fewer than six values have no such limits.
     return limits.low is not None and limits.high is not None and limits.low <= 1 <= limits.high
 
 
-def estimate_of(metric: str, computation: RowWise, state: object, n: int) -> Estimate:
+def estimate_of(metric: str, value: float, evidence: Evidence, n: int) -> Estimate:
     """Return an estimate as a run makes it of n examples that are drawn one by one."""
-    assert computation.closed is not None
     return Estimate(
         model="m",
         quantity=Quantity(metric),
-        value=float(computation.function(state, np.ones((1, n)))[0]),
+        value=value,
         range=(0.0, np.inf) if metric == "medae" else (0.0, 1.0),
         sampling=Examples(n),
-        evidence=computation.closed(state),
+        evidence=evidence,
     )
 
 
@@ -136,17 +138,20 @@ def drawn(
         positive = generator.random(n) < positives / n
     noise = generator.normal(size=n)
     score = np.where(positive, shape[0] + shape[1] * noise, noise)
-    state = Ranked(descending_order(score, positive).merged)
+    order = descending_order(score, positive).merged
+    whole = along(order, np.ones((1, n)))
     beside = generator.random() < 1 / EVERY
     for metric, value in truth.items():
         computation = definition(Quantity(metric)).computation
-        assert isinstance(computation, RowWise)
-        limits = leading(estimate_of(metric, computation, state, n), LEVEL)
+        assert isinstance(computation, Ranks)
+        assert computation.closed is not None
+        observed = float(computation.function(whole)[0])
+        limits = leading(estimate_of(metric, observed, computation.closed(whole), n), LEVEL)
         if limits.low is not None and limits.high is not None:
             yield (metric, limits.method), limits.low, value, limits.high
         if beside:
             replicates = [
-                computation.function(state, block) for block in bootstrap_rows(n, RESAMPLES, seed=1)
+                computation.function(along(order, block)) for block in bootstrap_rows(n, RESAMPLES, seed=1)
             ]
             low, high = np.nanquantile(np.concatenate(replicates), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
             yield (metric, "bootstrap_percentile"), float(low), value, float(high)

@@ -193,8 +193,9 @@ class _Answers:
             if isinstance(metric.computation, Ranks):
                 # All examples are tied: one group.
                 positive = view.true == view.positive_code
-                positives, negatives = (np.array([weight[held].sum()]) for held in (positive, ~positive))
-                return float(metric.computation.function(RankedWeights(positives, negatives)))
+                positives, negatives = (np.array([[weight[held].sum()]]) for held in (positive, ~positive))
+                group = RankedWeights(positives, negatives, self.units.mean_weight)
+                return float(metric.computation.function(group)[0])
             if isinstance(metric.computation, Moments):
                 each = self.units.weight if self.baseline.shares is None else weight
                 sums = column_totals(each, metric.computation.columns(view))
