@@ -4,15 +4,4 @@ from evalreport.comparisons import example_tests, fits, inverted_interval, permu
 from evalreport.comparisons.equivalence import equivalence
 from evalreport.comparisons.registry import TESTS, Outcome, Pair, Test
 
-__all__ = [
-    "TESTS",
-    "Outcome",
-    "Pair",
-    "Test",
-    "equivalence",
-    "example_tests",
-    "fits",
-    "inverted_interval",
-    "permutation",
-    "score_tests",
-]
+__all__ = ["TESTS", "Outcome", "Pair", "Test", "equivalence"]

@@ -25,12 +25,6 @@ from evalreport.texts import Message
 NO_SPREAD = Message("reason.no_spread_of_folds")
 
 
-def fold_differences(pair: Pair) -> Floats:
-    """Return the difference on every fit, (J,), sorted by repeat, then fold."""
-    assert pair.difference.fits is not None
-    return pair.difference.fits.values
-
-
 def _t_test(fits: Fits, *, overlap: bool) -> Outcome:
     """Divide the mean difference by its error over folds."""
     x, student = fits.values, over_folds(fits, overlap=overlap)
@@ -60,7 +54,7 @@ def cv_paired_t(pair: Pair) -> Outcome:
 def halves(pair: Pair) -> Floats:
     """Return the differences (5, 2) of five repeats of two-fold cross-validation, in the order of the files' names."""
     assert pair.difference.fits is not None
-    return fold_differences(pair).reshape(5, 2)
+    return pair.difference.fits.values.reshape(5, 2)
 
 
 @comparison_test("5x2cv t", "halves", name="5x2cv_t")
@@ -137,7 +131,8 @@ PRIOR_STRENGTH = 0.5
 def bayes_correlated_t(pair: Pair) -> Outcome:
     """Posterior of the mean fold difference, a t about it, cut at the margin into three probabilities."""
     assert pair.difference.fits is not None
-    x, fits, rope = fold_differences(pair), pair.difference.fits, pair.margin or 0.0
+    fits, rope = pair.difference.fits, pair.margin or 0.0
+    x = fits.values
     correlation = float((fits.n_test / (fits.n_test + fits.n_train)).mean())
     mean, spread = float(x.mean()), float(x.std(ddof=1))
     scale = spread * math.sqrt(1 / len(x) + correlation / (1 - correlation))

@@ -25,28 +25,6 @@ def dot(a: Array, b: Array) -> float:
     return float(a @ b)
 
 
-_VALUES_AT_ONCE = 1 << 17
-
-
-def parts_of(values: Array) -> list[slice]:
-    """Return slices of vectors (n,), or tables (n, k), so small that results stay in the processor's cache."""
-    return [slice(k, k + _VALUES_AT_ONCE) for k in range(0, len(values), _VALUES_AT_ONCE)]
-
-
-def in_parts(function: Callable[..., Floats], *vectors: Array) -> Floats:
-    """Evaluate a function of vectors (n,), or tables (n, k), part by part.
-
-    Examples
-    --------
-    >>> in_parts(lambda a, b: a * b + 1, np.array([1.0, 2.0]), np.array([3.0, 4.0])).tolist()
-    [4.0, 9.0]
-    """
-    result = np.empty(vectors[0].shape)
-    for part in parts_of(result):
-        result[part] = function(*(values[part] for values in vectors))
-    return result
-
-
 def powers(values: Array, counts: Array) -> tuple[float, float, float, float]:
     """Return the largest absolute value of (n,), and the sums of all squares, cubes and fourth powers in units of it.
 
@@ -58,15 +36,12 @@ def powers(values: Array, counts: Array) -> tuple[float, float, float, float]:
     (2.0, 2.0, -0.5, 1.25)
     """
     largest = float(max(values.max(initial=0.0), -values.min(initial=0.0))) or 1.0
-    parts = parts_of(values)
-    sums = np.zeros((3, len(parts)))
-    for number, part in enumerate(parts):
-        scaled = values[part] / largest
-        power = counts[part] * scaled
-        for of_power in sums:
-            power *= scaled
-            of_power[number] = power.sum()
-    squares, cubes, fourths = sums.sum(axis=1).tolist()
+    scaled = values / largest
+    power, sums = counts * scaled, []
+    for _ in range(3):
+        power = power * scaled
+        sums.append(float(power.sum()))
+    squares, cubes, fourths = sums
     return largest, squares, cubes, fourths
 
 

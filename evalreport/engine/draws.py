@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.integer]
 
 GROUPS = 4096
 """Groups of examples that are drawn in place of very many rows."""
@@ -135,30 +136,25 @@ def _uniform_multinomial(n: int, n_resamples: int, *, seed: int, purpose: str) -
         yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
 
 
-def bootstrap_rows_within(strata: npt.NDArray[np.int64], n_resamples: int, *, seed: int) -> Iterator[Floats]:
+def bootstrap_rows_within(strata: Codes, n_resamples: int, *, seed: int) -> Iterator[Floats]:
     """Yield blocks (b, n) of row weights drawn within strata: every stratum keeps its number of rows."""
-    for block, size in blocks(n_resamples, len(strata)):
-        weights = np.zeros((size, len(strata)))
-        for place, rows in enumerate(_members(strata)):
-            generator = stream(seed, f"bootstrap rows of stratum {place}", block)
-            weights[:, rows] = generator.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=size)
-        yield weights
+    return bootstrap_cells_within(np.ones(len(strata)), strata, n_resamples, seed=seed, purpose="rows")
 
 
 def bootstrap_cells_within(
-    counts: Floats, strata: npt.NDArray[np.int32], n_resamples: int, *, seed: int
+    counts: Floats, strata: Codes, n_resamples: int, *, seed: int, purpose: str = "cells"
 ) -> Iterator[Floats]:
     """Yield blocks (b, u) of weights of distinct cells drawn within strata: every stratum keeps its total."""
     for block, size in blocks(n_resamples, len(counts)):
         weights = np.zeros((size, len(counts)))
         for place, cells in enumerate(_members(strata)):
             total = counts[cells].sum()
-            generator = stream(seed, f"bootstrap cells of stratum {place}", block)
+            generator = stream(seed, f"bootstrap {purpose} of stratum {place}", block)
             weights[:, cells] = generator.multinomial(round(float(total)), counts[cells] / total, size=size)
         yield weights
 
 
-def _members(strata: npt.NDArray[np.integer]) -> list[Indices]:
+def _members(strata: Codes) -> list[Indices]:
     """Return the members of each stratum, in the order in which strata appear: their names move no draw."""
     first = np.sort(np.unique(strata, return_index=True)[1])
     return [np.flatnonzero(strata == strata[at]) for at in first]

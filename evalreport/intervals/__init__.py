@@ -23,29 +23,6 @@ from evalreport.intervals.registry import INTERVALS, Bounds, IntervalMethod
 from evalreport.questions.costs import interval as costs
 
 __all__ = [
-    "INTERVALS",
-    "Bounds",
-    "IntervalMethod",
-    "all_intervals",
-    "at_rates",
-    "calibration",
-    "chosen_thresholds",
-    "class_areas",
-    "clusters",
-    "costs",
-    "label_tables",
-    "leading",
-    "leads_as_proportion",
-    "limits",
-    "losses",
-    "normal",
-    "order_statistics",
-    "proportions",
-    "rankings",
-    "recommended",
+    "INTERVALS", "Bounds", "IntervalMethod", "all_intervals", "leading", "leads_as_proportion", "limits", "recommended",
     "resolved",
-    "student",
-    "sums",
-    "two_sets",
-    "weighted",
-]
+]  # fmt: skip

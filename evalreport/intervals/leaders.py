@@ -10,24 +10,9 @@ from functools import cache
 
 from evalreport.calibration.risks import Risks
 from evalreport.intervals.registry import INTERVALS, Value, missing
+from evalreport.metrics import evidence
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import (
-    AtChosen,
-    EffectiveProportion,
-    PairedLabels,
-    PairedProportion,
-    PairedRanking,
-    PairedRisks,
-    PairedScores,
-    PairedSums,
-    Proportion,
-    Ranking,
-    Scores,
-    SumsByUnit,
-    TwoProportions,
-    WeightedF1,
-)
 from evalreport.metrics.registry import METRICS
 from evalreport.registry import summary_of
 from evalreport.samplings import ORDERED, OWN_TEST_SETS, STUDENTS
@@ -65,7 +50,7 @@ def of_difference(estimate: Value) -> str:
     own = INTERVALS[estimate.metric.inference.difference_interval]
     if estimate.sampling.only_sums and estimate.metric.is_mean:
         return "t"  # of sums alone neither skewness nor kurtosis is known
-    if isinstance(estimate.evidence, PairedRisks | PairedScores):
+    if isinstance(estimate.evidence, evidence.PairedRisks | evidence.PairedScores):
         return own.name
     if own.by_resampling:
         return general(estimate)
@@ -97,10 +82,10 @@ def a_share_of_trials(estimate: Value) -> bool:
 
 def far_from_the_ends(estimate: Value) -> bool:
     """Whether both classes have 30 examples and the area is from 0.05 to 0.95."""
-    evidence = estimate.evidence
+    ranking = estimate.evidence
     return (
-        isinstance(evidence, Ranking)
-        and min(evidence.class_sizes) >= 30
+        isinstance(ranking, evidence.Ranking)
+        and min(ranking.class_sizes) >= 30
         and 0.05 <= estimate.of_base.value <= 0.95
     )
 
@@ -141,33 +126,33 @@ LEADERS: tuple[Leader, ...] = (
     Leader("corrected_t", FOLDS),
     Leader("seeds_t", "training seeds"),
     Leader("hodges_lehmann", "data sets", Difference),
-    Leader("newcombe_independent", of=TwoProportions),
+    Leader("newcombe_independent", of=evidence.TwoProportions),
     Leader("square_and_add", OWN_TEST_SETS, Difference),
-    Leader("rechosen", of=AtChosen),
+    Leader("rechosen", of=evidence.AtChosen),
     Leader(of_sampling, ORDERED),
     Leader(general, ORDERED),
     Leader(first_of_metric, of=Risks),
-    Leader(of_difference, of=PairedRisks),
-    Leader(first_of_metric, of=Scores, where=examples_alike),
-    Leader(of_difference, of=PairedScores, where=examples_alike),
-    Leader("unit_wilson", of=SumsByUnit, where=in_a_range),
-    Leader("unit_log", of=SumsByUnit),
-    Leader("unit_plus", of=PairedSums),
-    Leader("wilson", "weighted examples", EffectiveProportion),
-    Leader("weighted_wilson", "weighted examples", WeightedF1),
+    Leader(of_difference, of=evidence.PairedRisks),
+    Leader(first_of_metric, of=evidence.Scores, where=examples_alike),
+    Leader(of_difference, of=evidence.PairedScores, where=examples_alike),
+    Leader("unit_wilson", of=evidence.SumsByUnit, where=in_a_range),
+    Leader("unit_log", of=evidence.SumsByUnit),
+    Leader("unit_plus", of=evidence.PairedSums),
+    Leader("wilson", "weighted examples", evidence.EffectiveProportion),
+    Leader("weighted_wilson", "weighted examples", evidence.WeightedF1),
     Leader("cluster_wilson", "clusters", Estimate),
     Leader("t_or_hall_df", "clusters", Estimate),
     Leader("hall_df", "weighted examples", Estimate),
     Leader("weighted_logit", "weighted examples", Estimate, where=no_mean),
     Leader(of_sampling),
     Leader(general, UNLIKE),
-    Leader("plus_two", of=PairedProportion),
-    Leader("plus_two", of=PairedLabels),
-    Leader("plus_two", of=PairedRanking),
+    Leader("plus_two", of=evidence.PairedProportion),
+    Leader("plus_two", of=evidence.PairedLabels),
+    Leader("plus_two", of=evidence.PairedRanking),
     Leader(of_difference, of=Difference),
-    Leader("logit", of=Ranking, where=far_from_the_ends),
-    Leader("newcombe_auc", of=Ranking),
-    Leader("wilson", of=Proportion, where=a_share_of_trials),
+    Leader("logit", of=evidence.Ranking, where=far_from_the_ends),
+    Leader("newcombe_auc", of=evidence.Ranking),
+    Leader("wilson", of=evidence.Proportion, where=a_share_of_trials),
     Leader(first_of_metric),
 )
 """Read from the top: the first row that fits, and whose interval applies, names the interval that leads."""
@@ -200,12 +185,12 @@ def situation(words: str, of: type, where: Callable[..., bool] | None) -> str:
 
     Examples
     --------
-    >>> situation("weighted examples", EffectiveProportion, None)
+    >>> situation("weighted examples", evidence.EffectiveProportion, None)
     'weighted examples, effective proportion'
     """
-    evidence = "" if of is object else re.sub(r"(?<!^)(?=[A-Z])", " ", of.__name__).lower()
+    of_type = "" if of is object else re.sub(r"(?<!^)(?=[A-Z])", " ", of.__name__).lower()
     condition = "" if where is None else summary_of(where).removeprefix("Whether ").rstrip(".")
-    return ", ".join(filter(None, (words, evidence, condition))) or "anything else"
+    return ", ".join(filter(None, (words, of_type, condition))) or "anything else"
 
 
 def leads_for(name: str) -> str:
@@ -246,4 +231,4 @@ def by_sampling(name: str, drawn_in_rows: Sequence[str | None]) -> list[str]:
 def _until_general(intervals: Sequence[str]) -> list[str]:
     """Return a metric's intervals up to the first that applies to any data, without those of a plain proportion."""
     end = next((position for position, name in enumerate(intervals) if name in GENERAL), len(intervals))
-    return [name for name in intervals[: end + 1] if Proportion not in INTERVALS[name].of]
+    return [name for name in intervals[: end + 1] if evidence.Proportion not in INTERVALS[name].of]

@@ -118,19 +118,19 @@ def newcombe_auc(estimate: Estimate, level: float) -> Bounds:
 NO_WIDTH = Message("limits.bootstrap_no_width")
 
 
-def _quantiles(estimate: Estimate | Difference, probabilities: Sequence[float]) -> tuple[float, float] | None:
-    """Return order statistics of the replicates; None where there are too few."""
-    if estimate.replicates is None or len(estimate.replicates_used) < 2:
-        return None
-    low, high = sample_quantiles(estimate.replicates_used, probabilities)
-    return float(low), float(high)
-
-
-def _why_not(estimate: Estimate | Difference) -> Bounds:
-    """Say why there are no bootstrap limits."""
+def _few(estimate: Estimate | Difference) -> Bounds | None:
+    """Return no limits, with the reason, where there are too few replicates; else None."""
     if estimate.replicates is None:
         return Bounds(None, None, Message("limits.not_resampled"))
-    return Bounds(None, None, Message("limits.few_replicates"))
+    return Bounds(None, None, Message("limits.few_replicates")) if len(estimate.replicates_used) < 2 else None
+
+
+def _between(estimate: Estimate | Difference, probabilities: Sequence[float]) -> Bounds:
+    """Return order statistics of the replicates."""
+    if (few := _few(estimate)) is not None:
+        return few
+    low, high = map(float, sample_quantiles(estimate.replicates_used, probabilities))
+    return Bounds(low, high, NO_WIDTH if low == high else None)
 
 
 def _equal_tails(level: float) -> tuple[float, float]:
@@ -142,27 +142,23 @@ def _equal_tails(level: float) -> tuple[float, float]:
 )
 def bootstrap_percentile(estimate: Estimate | Difference, level: float) -> Bounds:
     """Quantiles of the bootstrap replicates."""
-    limits = _quantiles(estimate, _equal_tails(level))
-    if limits is None:
-        return _why_not(estimate)
-    return Bounds(*limits, NO_WIDTH if limits[0] == limits[1] else None)
+    return _between(estimate, _equal_tails(level))
 
 
 @interval("Basic bootstrap", needs=REPLICATES, source="Davison and Hinkley (1997), equation 5.6")
 def bootstrap_basic(estimate: Estimate | Difference, level: float) -> Bounds:
     """Quantiles of the replicates, reflected at the value; covers badly near a boundary."""
-    limits = _quantiles(estimate, _equal_tails(level))
-    if limits is None:
-        return _why_not(estimate)
-    low, high = 2 * estimate.value - limits[1], 2 * estimate.value - limits[0]
-    return Bounds(low, high, NO_WIDTH if low == high else None)
+    limits = _between(estimate, _equal_tails(level))
+    if limits.low is None or limits.high is None:
+        return limits
+    return Bounds(2 * estimate.value - limits.high, 2 * estimate.value - limits.low, limits.reason)
 
 
 @interval("Bootstrap normal", needs=REPLICATES, source="Davison and Hinkley (1997), equation 5.5")
 def bootstrap_normal(estimate: Estimate | Difference, level: float) -> Bounds:
     """Bias-corrected value plus or minus z standard deviations of the replicates."""
-    if estimate.replicates is None or len(estimate.replicates_used) < 2:
-        return _why_not(estimate)
+    if (few := _few(estimate)) is not None:
+        return few
     centre = 2 * estimate.value - float(estimate.replicates_used.mean())
     half = quantile(level) * float(estimate.replicates_used.std(ddof=1))
     return Bounds(centre - half, centre + half, NO_WIDTH if half == 0 else None)
@@ -177,8 +173,8 @@ def bootstrap_bca(estimate: Estimate | Difference, level: float) -> Bounds:
     """Quantiles of the replicates, corrected for bias and for acceleration (skewness of the influence values)."""
     if estimate.influence is None:
         return NOT_SMOOTH
-    if estimate.replicates is None or len(estimate.replicates_used) < 2:
-        return _why_not(estimate)
+    if (few := _few(estimate)) is not None:
+        return few
     acceleration = estimate.acceleration
     if acceleration is None:
         percentile = bootstrap_percentile(estimate, level)
@@ -194,9 +190,7 @@ def bootstrap_bca(estimate: Estimate | Difference, level: float) -> Bounds:
     stretch = 1 - acceleration * z
     corrected = np.where(stretch > 0, z / np.where(stretch > 0, stretch, 1), np.copysign(np.inf, z))
     adjusted = special.ndtr(z0 + corrected)
-    limits = _quantiles(estimate, adjusted)
-    assert limits is not None
-    return Bounds(*limits, NO_WIDTH if limits[0] == limits[1] else None)
+    return _between(estimate, adjusted)
 
 
 NEARLY_EQUAL = 1e-12

@@ -13,5 +13,4 @@ from evalreport.metrics import (
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import METRICS
 
-__all__ = ["METRICS", "Metric", "labels", "probabilities", "calibration", "ranking", "regression", "judged"]
-__all__ += ["at_rates", "clustering", "criteria", "sums", "quantiles", "ordered", "rejection"]
+__all__ = ["METRICS", "Metric"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,17 +15,11 @@ from evalreport.predictions.arrays import Floats
 from evalreport.texts import Message
 
 
-@dataclass(frozen=True)
-class Scored:
+class Scored(NamedTuple):
     """Scores (n,), larger ones more positive, and whether each example is positive (n,), 1 or 0."""
 
     score: Floats
     y: Floats
-
-    @cached_property
-    def groups(self) -> tuple[Floats, Floats]:
-        """How many positives and negatives have each distinct score or a larger one, (G + 1,), from 0 on."""
-        return cumulative_groups(self.score, self.y)
 
 
 def cumulative_groups(score: Floats, y: Floats, weight: Floats | float = 1.0) -> tuple[Floats, Floats]:
@@ -33,6 +28,11 @@ def cumulative_groups(score: Floats, y: Floats, weight: Floats | float = 1.0) ->
     of_each = (np.bincount(group, weights=weight * side) for side in (y, 1 - y))
     tp, fp = (np.concatenate([[0.0], np.cumsum(counts)]) for counts in of_each)
     return tp, fp
+
+
+def of_each(state: Scored, weights: Floats, value: Callable[[Floats, Floats], float]) -> Floats:
+    """Return values (b,) under weights (b, n), from positives and negatives at each score and above."""
+    return np.array([value(*cumulative_groups(*state, row)) for row in weights])
 
 
 def _scored(view: ModelView) -> Scored:
@@ -51,7 +51,7 @@ def _probabilities(view: ModelView) -> Scored:
 OVER_COUNTS = "own combination: Wilson's limits over all counts that agree with the rate"
 AT: Fields = {
     "tasks": ("binary",),
-    "scored": lambda state: (state.score, state.y),
+    "scored": lambda state: state,
     "resampled": False,
     "no_test": Message("no_test.describes"),
 }
@@ -103,8 +103,7 @@ OVER_THRESHOLDS: Fields = {
 }
 
 
-def _recall_at_fpr(score: Floats, y: Floats, weight: Floats, at: float) -> float:
-    tp, fp = cumulative_groups(score, y, weight)
+def _recall_at_fpr(tp: Floats, fp: Floats, at: float) -> float:
     if not tp[-1] or not fp[-1]:
         return float("nan")
     return float(tp[np.flatnonzero(fp <= at * fp[-1] + SLACK)[-1]] / tp[-1])
@@ -121,7 +120,7 @@ def recall_at_fpr(state: Scored, weights: Floats, *, at: float) -> Floats:
 
     A tie is flagged whole or not at all.
     """
-    return np.array([_recall_at_fpr(state.score, state.y, row, at) for row in weights])
+    return of_each(state, weights, partial(_recall_at_fpr, at=at))
 
 
 def hits_at(tp: Floats, fp: Floats, flagged: float) -> float:
@@ -150,12 +149,12 @@ def hits_at(tp: Floats, fp: Floats, flagged: float) -> float:
 )
 def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
     """Share of positives among the X n examples with the highest scores, an alert queue; `precision[at_rate=X]`."""
-    precisions = []
-    for row in weights:
-        tp, fp = cumulative_groups(state.score, state.y, row)
-        flagged = at * (tp[-1] + fp[-1])
-        precisions.append(hits_at(tp, fp, flagged) / flagged)
-    return np.array(precisions)
+
+    def value(tp: Floats, fp: Floats) -> float:
+        flagged = at * float(tp[-1] + fp[-1])
+        return hits_at(tp, fp, flagged) / flagged
+
+    return of_each(state, weights, value)
 
 
 @rows(
@@ -168,12 +167,12 @@ def precision_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
 )
 def recall_at_rate(state: Scored, weights: Floats, *, at: float) -> Floats:
     """Share of all positives found among the X n examples with the highest scores; written `recall[at_rate=X]`."""
-    recalls = []
-    for row in weights:
-        tp, fp = cumulative_groups(state.score, state.y, row)
-        hits = hits_at(tp, fp, at * (tp[-1] + fp[-1]))
-        recalls.append(hits / tp[-1] if tp[-1] else float("nan"))
-    return np.array(recalls)
+
+    def value(tp: Floats, fp: Floats) -> float:
+        hits = hits_at(tp, fp, at * float(tp[-1] + fp[-1]))
+        return hits / float(tp[-1]) if tp[-1] else float("nan")
+
+    return of_each(state, weights, value)
 
 
 def _missed(x: float, _n: int) -> float:
@@ -197,7 +196,8 @@ def specificity_at_recall(state: Scored, weights: Floats, *, at: float) -> Float
 
     It is the recall of the negatives at a rate of missed positives of 1 - X.
     """
-    return np.array([_recall_at_fpr(-state.score, 1 - state.y, row, 1 - at) for row in weights])
+    exchanged = Scored(-state.score, 1 - state.y)
+    return of_each(exchanged, weights, partial(_recall_at_fpr, at=1 - at))
 
 
 @rows(
@@ -208,12 +208,11 @@ def specificity_at_recall(state: Scored, weights: Floats, *, at: float) -> Float
 )
 def precision_at_recall(state: Scored, weights: Floats, *, at: float) -> Floats:
     """Share of right alarms where at least the share X of positives is found; written `precision[at_recall=X]`."""
-    precisions = []
-    for row in weights:
-        tp, fp = cumulative_groups(state.score, state.y, row)
+
+    def value(tp: Floats, fp: Floats) -> float:
         if not tp[-1] or not fp[-1]:
-            precisions.append(float("nan"))
-            continue
+            return float("nan")
         g = int(np.flatnonzero(tp >= at * tp[-1] - SLACK)[0])
-        precisions.append(float(tp[g] / (tp[g] + fp[g])))
-    return np.array(precisions)
+        return float(tp[g] / (tp[g] + fp[g]))
+
+    return of_each(state, weights, value)

@@ -11,8 +11,8 @@ import numpy as np
 from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import gradient
 from evalreport.metrics.curves import by_counts
-from evalreport.metrics.estimate import Estimate, Sampled
-from evalreport.metrics.evidence import AtChosen, Undefined
+from evalreport.metrics.estimate import Estimate
+from evalreport.metrics.evidence import AtChosen
 from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.row_data import RowData
@@ -26,7 +26,8 @@ from evalreport.metrics.threshold_counts import (
     replicates,
 )
 from evalreport.predictions.arrays import Floats
-from evalreport.samplings import Influence, Sampling, StudentError
+from evalreport.samplings import Sampling, StudentError
+from evalreport.samplings.linear import Linear
 
 MOST_CHOSEN = 1000
 """Replicates at most in which thresholds are chosen anew."""
@@ -111,16 +112,7 @@ def _student(counts: ThresholdCounts, index: int, slopes: Floats, units: Samplin
         np.where(called, true_positive, false_negative),
         np.where(called, false_positive, true_negative),
     )
-    by_unit = units.influence(derivative)
-    by_example = (lambda: derivative) if units.knows_examples else None
-    fixed = Sampled(
-        value=0.0,
-        range=(0.0, 1.0),
-        sampling=units,
-        evidence=Undefined(),
-        influence=Influence(by_unit, np.broadcast_to(1.0, len(by_unit)), None, by_example),
-    )
-    return fixed.student
+    return units.error(Linear(0.0, units.influence_by(derivative), units))
 
 
 def with_chosen_thresholds(

@@ -23,7 +23,7 @@ from evalreport.metrics.metric import Contingency, Metric
 from evalreport.metrics.registry import Quantity, affine, contingency, definition
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions
-from evalreport.samplings import Influence, Sampling
+from evalreport.samplings import Sampling
 from evalreport.texts import Message
 
 ROUNDING = 1e-13
@@ -366,13 +366,7 @@ def _estimate(
         by_sum = gradient(
             lambda moved: metric.computation.function(Overlap(*np.moveaxis(moved, -1, 0))), sums
         )
-        by_example = table.slopes(by_sum)[table.cell]
-        slopes = units.influence(by_example)
-        influence = Influence(
-            slopes,
-            np.broadcast_to(1.0, len(slopes)),
-            by_example=(lambda: by_example) if units.knows_examples else None,
-        )
+        influence = units.influence_by(table.slopes(by_sum)[table.cell])
     return Estimate(
         model=model,
         quantity=quantity,

@@ -9,32 +9,10 @@ from functools import cache, cached_property
 import numpy as np
 
 from evalreport.calibration.risks import Risks
-from evalreport.engine.distributions import in_parts
 from evalreport.engine.ranks import AGREEMENT
+from evalreport.metrics import evidence
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, Sampled
-from evalreport.metrics.evidence import (
-    Evidence,
-    Judged,
-    OfDifference,
-    Paired,
-    PairedClasses,
-    PairedLabels,
-    PairedMean,
-    PairedProportion,
-    PairedRanking,
-    PairedRisks,
-    PairedScores,
-    PairedSums,
-    Proportion,
-    RankedClasses,
-    Ranking,
-    Scores,
-    SumsByUnit,
-    TwoProportions,
-    TwoSets,
-    scaled,
-)
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import Quantity
 from evalreport.predictions.arrays import Floats
@@ -88,18 +66,19 @@ class Difference(Sampled):
             sides = (side.fits for side in (self.a, self.b))
             compared = max((float(np.abs(one.values).max()) for one in sides if one is not None), default=0.0)
             return CountedRows(self.fits.values, compared=compared)
-        evidence = self.evidence
-        return evidence.differences if isinstance(evidence, PairedProportion | PairedMean) else None
+        pairing = self.evidence
+        of_examples = isinstance(pairing, evidence.PairedProportion | evidence.PairedMean)
+        return pairing.differences if of_examples else None
 
     @property
     def agreement(self) -> tuple[float, float, float, float] | None:
         """Of two proportions of the same examples: those on which both are right, only a, only b, neither."""
-        return self.evidence.table if isinstance(self.evidence, PairedProportion) else None
+        return self.evidence.table if isinstance(self.evidence, evidence.PairedProportion) else None
 
     @property
     def shares(self) -> tuple[float, float, float, float] | None:
         """Of two shares of the same examples, all or those of a class: counts of both, only a, only b, neither."""
-        within = self.evidence.within_class if isinstance(self.evidence, PairedLabels) else None
+        within = self.evidence.within_class if isinstance(self.evidence, evidence.PairedLabels) else None
         return self.agreement or within
 
     @property
@@ -121,20 +100,11 @@ class Difference(Sampled):
 
     @cached_property
     def _rescaled(self) -> Difference:
-        scale, fits = self.metric.scale.affine_of, self.fits
+        scale = self.metric.scale.affine_of
         assert scale is not None
-        scale = replace(scale, offset=0.0)
-        low, high = (scale.back(limit) for limit in self.range)
+        in_units = evidence.scaled(self.evidence, 1 / scale.slope)
         return replace(
-            self,
-            a=self.a.of_base,
-            b=self.b.of_base,
-            value=scale.back(self.value),
-            range=(min(low, high), max(low, high)),
-            influence=None if self.influence is None else self.influence.scaled(1 / scale.slope),
-            replicates=None if self.replicates is None else scale.back(self.replicates),
-            evidence=scaled(self.evidence, 1 / scale.slope),
-            fits=None if fits is None else replace(fits, values=scale.back(fits.values)),
+            self._back(replace(scale, offset=0.0)), a=self.a.of_base, b=self.b.of_base, evidence=in_units
         )
 
 
@@ -182,20 +152,20 @@ def _without_rounding(difference: Difference) -> Difference:
     )
 
 
-def _paired_evidence(a: Estimate, b: Estimate) -> OfDifference:
+def _paired_evidence(a: Estimate, b: Estimate) -> evidence.OfDifference:
     first, second = a.evidence, b.evidence
-    if isinstance(first, RankedClasses):
-        return PairedClasses(first.true, first.sizes)
-    if isinstance(first, Ranking):
+    if isinstance(first, evidence.RankedClasses):
+        return evidence.PairedClasses(first.true, first.sizes)
+    if isinstance(first, evidence.Ranking):
         labels = None
-        if isinstance(second, Ranking) and first.labels is not None and second.labels is not None:
+        if isinstance(second, evidence.Ranking) and first.labels is not None and second.labels is not None:
             labels = first.labels, second.labels
-        return PairedRanking(first.positive, first.class_sizes, labels)
+        return evidence.PairedRanking(first.positive, first.class_sizes, labels)
     if isinstance(first, Risks) and isinstance(second, Risks):
-        return PairedRisks(first, second)
-    if isinstance(first, Scores) and isinstance(second, Scores):
-        return PairedScores(first, second)
-    return PairedSums() if isinstance(first, SumsByUnit) else Paired()
+        return evidence.PairedRisks(first, second)
+    if isinstance(first, evidence.Scores) and isinstance(second, evidence.Scores):
+        return evidence.PairedScores(first, second)
+    return evidence.PairedSums() if isinstance(first, evidence.SumsByUnit) else evidence.Paired()
 
 
 def _subtracted_influence(a: Estimate, b: Estimate, *, by_fit: bool) -> Influence | None:
@@ -223,16 +193,8 @@ def _replicates(a: Estimate, b: Estimate) -> Floats | None:
 
 def _subtracted(a: Floats, b: Floats) -> Floats:
     """Return a - b; influences that cancel up to rounding cancel: a model against itself has no error at all."""
-
-    def of_part(one: Floats, other: Floats) -> Floats:
-        difference = one - other
-        size = np.abs(difference)
-        # Nearly always nothing does: one number of each says so.
-        if size.min() <= 1e-12 * max(one.max(), -one.min()):
-            np.copyto(difference, 0.0, where=size <= 1e-12 * np.abs(one))
-        return difference
-
-    return in_parts(of_part, a, b)
+    difference = a - b
+    return np.where(np.abs(difference) <= 1e-12 * np.abs(a), 0.0, difference)
 
 
 def unpaired_difference(a: Estimate, b: Estimate) -> Difference:
@@ -245,18 +207,23 @@ def unpaired_difference(a: Estimate, b: Estimate) -> Difference:
             np.concatenate([a.influence.counts, b.influence.counts]),
         )
     first, second = a.evidence, b.evidence
-    evidence: Evidence = TwoSets()
-    if isinstance(first, Proportion) and isinstance(second, Proportion) and first.trials and second.trials:
-        evidence = TwoProportions(first, second)
-    elif isinstance(first, Judged) and isinstance(second, Judged):
-        evidence = Judged(min(first.gold, second.gold), min(first.rest, second.rest), np.nan)
+    both: evidence.Evidence = evidence.TwoSets()
+    if (
+        isinstance(first, evidence.Proportion)
+        and isinstance(second, evidence.Proportion)
+        and first.trials
+        and second.trials
+    ):
+        both = evidence.TwoProportions(first, second)
+    elif isinstance(first, evidence.Judged) and isinstance(second, evidence.Judged):
+        both = evidence.Judged(min(first.gold, second.gold), min(first.rest, second.rest), np.nan)
     return Difference(
         a=a,
         b=b,
         value=_subtracted_value(a.value, b.value),
         range=(low - high, high - low),
         sampling=TwoTestSets.of(a.sampling, b.sampling),
-        evidence=evidence,
+        evidence=both,
         influence=influence,
         replicates=_replicates(a, b),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from evalreport.metrics.evidence import (
     WeightedF1,
     rescaled,
 )
-from evalreport.metrics.metric import Metric
+from evalreport.metrics.metric import Affine, Metric
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import ModelOutputs, Predictions
@@ -204,6 +205,19 @@ class Sampled:
         assert self.replicates is not None
         return self.replicates[~np.isnan(self.replicates)]
 
+    def _back(self, scale: Affine) -> Self:
+        """Return the same numbers on the scale of the base metric."""
+        low, high = (scale.back(limit) for limit in self.range)
+        fits = self.fits
+        return replace(
+            self,
+            value=scale.back(self.value),
+            range=(min(low, high), max(low, high)),
+            influence=None if self.influence is None else self.influence.scaled(1 / scale.slope),
+            replicates=None if self.replicates is None else scale.back(self.replicates),
+            fits=None if fits is None else replace(fits, values=scale.back(fits.values)),
+        )
+
     @property
     def undefined_share(self) -> float:
         """Share of the replicates that were left out because the value is 0/0 there."""
@@ -271,19 +285,13 @@ class Estimate(Sampled):
 
     @cached_property
     def _rescaled(self) -> Estimate:
-        scale, fits = self.metric.scale.affine_of, self.fits
+        scale = self.metric.scale.affine_of
         assert scale is not None
-        low, high = (scale.back(limit) for limit in self.range)
-        return replace(
-            self,
-            quantity=replace(self.quantity, metric=scale.of),
-            value=scale.back(self.value),
-            range=(min(low, high), max(low, high)),
-            evidence=rescaled(self.evidence, scale.back, scale.slope),
-            influence=None if self.influence is None else self.influence.scaled(1 / scale.slope),
-            replicates=None if self.replicates is None else scale.back(self.replicates),
-            fits=None if fits is None else replace(fits, values=scale.back(fits.values)),
-        ).of_base
+        evidence, of_base = (
+            rescaled(self.evidence, scale.back, scale.slope),
+            replace(self.quantity, metric=scale.of),
+        )
+        return replace(self._back(scale), quantity=of_base, evidence=evidence).of_base
 
 
 def value_range(metric: Metric, predictions: Predictions) -> tuple[float, float]:

@@ -17,7 +17,6 @@ from evalreport.metrics.metric import ClassCounts
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import (
-    Coarse,
     Replicate,
     ThresholdCounts,
     coarse,
@@ -180,11 +179,21 @@ def curve_replicates(
     """
     cut = [coarse(one) for one in rankings]
     grids = [grid_of(one, rates) for one in rankings]
-    taken: list[list[_Block]] = [[] for _ in cut]
+    blocks: list[list[CurveReplicates]] = [[] for _ in cut]
 
-    def of_block(task: tuple[int, Callable[[], Replicate], Sequence[Criterion]]) -> _Block:
-        number, drawn, chosen_by = task
-        return _evaluated(cut[number], grids[number], drawn(), chosen_by, rates)
+    def of_block(task: tuple[int, Callable[[], Replicate], Sequence[Criterion]]) -> CurveReplicates:
+        number, draw, chosen_by = task
+        drawn = draw()
+        return CurveReplicates(
+            rankings[number],
+            grids[number],
+            tpr_at(drawn, grids[number]),
+            tuple(
+                rechosen(criterion.value, cut[number], drawn, greater_is_better=criterion.greater_is_better)
+                for criterion in chosen_by
+            ),
+            tuple(precision_at_recall(drawn, recall) for recall in rates.finds if chosen_by),
+        )
 
     def work() -> Iterator[tuple[int, Callable[[], Replicate], Sequence[Criterion]]]:
         done = 0
@@ -195,42 +204,20 @@ def curve_replicates(
 
     if has_bands(rankings):
         for number, curves in enumerate(mapped(of_block, work())):
-            taken[number % len(cut)].append(curves)
+            blocks[number % len(cut)].append(curves)
     return tuple(
-        CurveReplicates(one, grid, *_joined(blocks, len(grid)))
-        for one, grid, blocks in zip(rankings, grids, taken, strict=True)
+        _joined(one, grid, of_one) for one, grid, of_one in zip(rankings, grids, blocks, strict=True)
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """One block of replicates of one ranking; empty where no thresholds were chosen."""
-
-    tpr: Floats
-    rechosen: tuple[Rechosen, ...]
-    precision: tuple[Floats, ...]
-
-
-def _evaluated(
-    one: Coarse, grid: Floats, drawn: Replicate, criteria: Sequence[Criterion], rates: FixedRates
-) -> _Block:
-    """Evaluate one block of replicates of one ranking; thresholds are chosen anew where criteria are given."""
-    return _Block(
-        tpr_at(drawn, grid),
-        tuple(
-            rechosen(criterion.value, one, drawn, greater_is_better=criterion.greater_is_better)
-            for criterion in criteria
-        ),
-        tuple(precision_at_recall(drawn, recall) for recall in rates.finds if criteria),
-    )
-
-
-def _joined(blocks: Sequence[_Block], width: int) -> tuple[Floats, tuple[Rechosen, ...], tuple[Floats, ...]]:
-    """Join the blocks."""
-    tpr = np.concatenate([block.tpr for block in blocks]) if blocks else np.empty((0, width))
+def _joined(counts: ThresholdCounts, grid: Floats, blocks: Sequence[CurveReplicates]) -> CurveReplicates:
+    """Join the blocks; thresholds were chosen in the first ones alone."""
+    tpr = np.concatenate([np.empty((0, len(grid))), *(block.tpr for block in blocks)])
     chosen = zip(*(block.rechosen for block in blocks if block.rechosen), strict=True)
     precise = zip(*(block.precision for block in blocks if block.precision), strict=True)
-    return tpr, tuple(map(all_rechosen, chosen)), tuple(map(np.concatenate, precise))
+    return CurveReplicates(
+        counts, grid, tpr, tuple(map(all_rechosen, chosen)), tuple(map(np.concatenate, precise))
+    )
 
 
 def grid_of(counts: ThresholdCounts, rates: FixedRates = USUAL_RATES) -> Floats:

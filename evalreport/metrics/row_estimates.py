@@ -92,13 +92,12 @@ def _estimate(
     units = data.units
     influence = None
     if derivative is not None:
-        by_unit, alike = units.influence(derivative), np.broadcast_to(1.0, units.count)
+        influence = units.influence_by(derivative)
         if units.times is not None and units.cluster is None:
-            by_unit, alike = units.centred(derivative * units.weights), units.times
-        by_fit = by_seed(predictions, units, data.layout.fits, derivative)
-        apart = units.knows_examples and definition(key[1]).needs != "passes"
-        by_example = (lambda: derivative) if apart else None
-        influence = Influence(by_unit, alike, by_fit, by_example)
+            influence = Influence(units.centred(derivative * units.weights), units.times)
+        influence = replace(influence, by_fit=by_seed(predictions, units, data.layout.fits, derivative))
+        if definition(key[1]).needs == "passes":
+            influence = replace(influence, by_example=None)
     low, high = value_range(definition(key[1]), predictions)
     return Estimate(
         model=key[0],
@@ -159,7 +158,9 @@ def _of_ranks(
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
     orders, rows_of_parts = data.orders[model], _rows_of(data.layout.ranked)
     parts = [*zip(rows_of_parts, orders, strict=True)]
-    groups = [along(order, data.units.weight_of(rows)) for rows, order in parts]
+    groups = [
+        along(order, None if data.units.weight is None else data.units.weight[rows]) for rows, order in parts
+    ]
     corners = [
         along(order.merged, data.units.base[rows][None, :], data.units.mean_weight) for rows, order in parts
     ]

@@ -183,10 +183,6 @@ def prepare_rows(
     """Compute the per-example columns, states and orders that the quantities need, by model."""
     summed = predictions.task == "sums"
     functions = {quantity: function_of_sums(quantity) for quantity in quantities} if summed else {}
-    rows = RowData(units, layout, {}, {}, {}, functions)
-    families = (
-        [quantities] if summed else [of_family(quantities, family) for family in (Moments, RowWise, Ranks)]
-    )
     rows_of_parts = layout.ranked.rows()
     wholes = {
         outputs.name: replace(view(predictions, outputs), mean_weight=units.mean_weight)
@@ -196,24 +192,23 @@ def prepare_rows(
         m: [whole] if len(rows_of_parts) == 1 else [whole.of(p) for p in rows_of_parts]
         for m, whole in wholes.items()
     }
-    of_model = partial(_of_model, predictions, views)
-    for columns, states, orders in mapped(of_model, [*product(families, predictions.models)]):
-        rows = replace(
-            rows,
-            columns={**rows.columns, **columns},
-            states={**rows.states, **states},
-            orders={**rows.orders, **orders},
-        )
-    return rows
+    columns: dict[Key, Columns] = {}
+    states: dict[Key, tuple[object, ...]] = {}
+    orders: dict[str, tuple[Order, ...]] = {}
+    for prepared in mapped(partial(_of_model, predictions, views, quantities), predictions.models):
+        columns |= prepared[0]
+        states |= prepared[1]
+        orders |= prepared[2]
+    return RowData(units, layout, columns, states, orders, functions)
 
 
 def _of_model(
     predictions: Predictions,
     views: Mapping[str, Sequence[ModelView]],
-    wanted: tuple[Sequence[Quantity], ModelOutputs],
+    quantities: Sequence[Quantity],
+    outputs: ModelOutputs,
 ) -> tuple[dict[Key, Columns], dict[Key, tuple[object, ...]], dict[str, tuple[Order, ...]]]:
     """Compute one model's columns, states or orders, the latter from the view of each ranked part."""
-    quantities, outputs = wanted
     columns: dict[Key, Columns] = {}
     states: dict[Key, tuple[object, ...]] = {}
     orders: dict[str, tuple[Order, ...]] = {}

@@ -16,7 +16,6 @@ from evalreport.metrics.replicates import MOST_DRAWN
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.samplings import Sampling
 
-MOST_EXAMINED = 50_000
 MOST_BINS = 256
 """Rankings of at most this many distinct scores are not cut."""
 CELLS_BY_CLASS = 128
@@ -91,8 +90,7 @@ class ThresholdCounts:
 
     def values(self, function: Callable[[Counts], Floats]) -> Floats:
         """Evaluate a function of TP, FP, FN and TN at each threshold, (g + 1,)."""
-        p, n = self.found[-1], self.wrong[-1]
-        return function(Counts(self.found, self.wrong, p - self.found, n - self.wrong))
+        return function(counts_at(self.found, self.wrong))
 
 
 def hull_corners(found: Floats, wrong: Floats) -> Indices:
@@ -176,14 +174,6 @@ def visible_points(x: Floats, y: Floats, most: int) -> Indices:
     Corners are kept and points on straight runs dropped; if too many are left, points are spread evenly along
     the way from the first to the last. Axes may have any scale; ``x`` and ``y`` are (n,).
     """
-    if len(x) > MOST_EXAMINED:
-        # Hundreds of thousands of points lie closer together than can be seen, except where they begin and end.
-        ends = np.arange(MOST_EXAMINED // 10)
-        evenly = np.linspace(0, len(x) - 1, MOST_EXAMINED // 2).round().astype(np.int64)
-        marked = np.zeros(len(x), dtype=bool)
-        marked[np.concatenate([ends, evenly, len(x) - 1 - ends])] = True
-        examined = np.flatnonzero(marked)
-        return examined[visible_points(x[examined], y[examined], most)]
     moves = (np.diff(x) != 0) | (np.diff(y) != 0)
     if not moves.all() and moves.any():
         # A point that appears twice would seem to lie on a straight run, both times.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from evalreport.predictions.arrays import Floats
 from evalreport.samplings.influence import Fits, Influence
 from evalreport.samplings.sampling import Sampling, StudentError
@@ -38,8 +36,5 @@ def error_of_mean(values: Floats, sampling: Sampling) -> tuple[float, StudentErr
     """Return the weighted mean of rows' values (n,), and its error; None where too few units were drawn."""
     total = float(sampling.base.sum())
     mean = float((sampling.base * values).sum()) / total
-    derivative = (values - mean) / total
-    by_unit = sampling.influence(derivative)
-    by_example = (lambda: derivative) if sampling.knows_examples else None
-    influence = Influence(by_unit, np.ones(len(by_unit)), by_example=by_example)
+    influence = sampling.influence_by((values - mean) / total)
     return mean, sampling.error(Linear(mean, influence, sampling))

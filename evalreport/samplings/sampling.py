@@ -358,10 +358,6 @@ class Sampling:
         """Example weights (n,); ones where all weigh the same."""
         return np.broadcast_to(1.0, self.n) if self.weight is None else self.weight
 
-    def weight_of(self, rows: Indices | slice) -> Floats | None:
-        """Return the weights of some rows; None where all weigh the same."""
-        return None if self.weight is None else self.weight[rows]
-
     @property
     def heavy(self) -> Floats | None:
         """What each row counts as, (n,); None where each counts as one."""
@@ -440,6 +436,12 @@ class Sampling:
             return self.centred(weighted)
         by_unit = np.bincount(self.cluster, weights=weighted, minlength=self.count).astype(np.float64)
         return self.centred(by_unit)
+
+    def influence_by(self, derivative: Floats) -> Influence:
+        """Return the influence of every unit on a value, from its derivatives (n,) by an example's weight."""
+        by_unit = self.influence(derivative)
+        by_example = (lambda: derivative) if self.knows_examples else None
+        return Influence(by_unit, np.broadcast_to(1.0, len(by_unit)), by_example=by_example)
 
     def centred(self, by_unit: Floats) -> Floats:
         """Centre derivatives (count,) by unit where the design fixes sizes."""
