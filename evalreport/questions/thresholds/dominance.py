@@ -79,7 +79,10 @@ def scores_of(sample: Sample) -> dict[str, Scored]:
 
 
 def dominance(
-    drawn: Sequence[ThresholdCounts], scores: Mapping[str, Scored] = NO_SCORES, *, reference: str | None = None
+    drawn: Sequence[ThresholdCounts],
+    scores: Mapping[str, Scored] = NO_SCORES,
+    *,
+    reference: str | None = None,
 ) -> tuple[DominanceRecord, ...]:
     """Compare the ROC curves of every pair of models; those of single classes are left out."""
     pairs = list(combinations([one for one in drawn if one.label is None], 2))
