@@ -5,13 +5,22 @@ The order of the imports is the order of the registry, and so of the report.
 
 # isort: off
 from evalreport.metrics import (
-    labels, probabilities, calibration, ranking, at_rates, regression, judged, clustering, criteria, sums, quantiles,
-    ordered, rejection,
+    labels, probabilities, calibration, ranking, at_rates, regression, prediction_powered, clustering, criteria, sums,
+    quantiles, ordered, rejection,
 )  # fmt: skip
 
 # isort: on
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import METRICS
 
-__all__ = ["METRICS", "Metric", "labels", "probabilities", "calibration", "ranking", "regression", "judged"]
-__all__ += ["at_rates", "clustering", "criteria", "sums", "quantiles", "ordered", "rejection"]
+__all__ = ["METRICS", "Metric", "labels", "probabilities", "calibration", "ranking", "regression"]
+__all__ += [
+    "prediction_powered",
+    "at_rates",
+    "clustering",
+    "criteria",
+    "sums",
+    "quantiles",
+    "ordered",
+    "rejection",
+]

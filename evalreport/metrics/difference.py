@@ -15,7 +15,6 @@ from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, Sampled
 from evalreport.metrics.evidence import (
     Evidence,
-    Judged,
     Ordered,
     Paired,
     PairedClasses,
@@ -27,6 +26,7 @@ from evalreport.metrics.evidence import (
     PairedRisks,
     PairedScores,
     PairedSums,
+    PredictionPowered,
     Proportion,
     RankedClasses,
     Ranking,
@@ -253,8 +253,8 @@ def unpaired_difference(a: Estimate, b: Estimate) -> Difference:
     evidence: Evidence = TwoSets()
     if isinstance(first, Proportion) and isinstance(second, Proportion) and first.trials and second.trials:
         evidence = TwoProportions(first, second)
-    elif isinstance(first, Judged) and isinstance(second, Judged):
-        evidence = Judged(min(first.gold, second.gold), min(first.rest, second.rest), np.nan)
+    elif isinstance(first, PredictionPowered) and isinstance(second, PredictionPowered):
+        evidence = PredictionPowered(min(first.gold, second.gold), min(first.rest, second.rest), np.nan)
     return Difference(
         a=a,
         b=b,
