@@ -41,7 +41,7 @@ def require_analysable(predictions: Predictions, options: Options) -> None:
             "--join independent is about separate test sets of examples; these are scores on data sets, which are only"
             " comparable data set by data set: leave it out, or use --join intersect for those that all models have"
         )
-    if options.weight is not None and predictions.judged and JUDGED in (options.metrics or (JUDGED,)):
+    if options.weight is not None and predictions.has_gold and JUDGED in (options.metrics or (JUDGED,)):
         raise UsageError(
             f"--weight and the column gold: {JUDGED} is for answers that count the same; leave --weight out, or name"
             f" other metrics, such as --metric {PRIMARY[predictions.task]}"

@@ -23,14 +23,14 @@ from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.difference import Difference, paired_difference, unpaired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
-    Judged,
     PairedLabels,
     PairedMean,
     PairedProportion,
+    PredictionPowered,
     Proportion,
     agreement,
 )
-from evalreport.metrics.judged import judged_difference
+from evalreport.metrics.prediction_powered import prediction_powered_difference
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.views import view
@@ -207,15 +207,15 @@ def _pair(
 def with_evidence(
     sample: Sample, delta: Difference, examples: CountedRows | None, labels: LabelPairs | None
 ) -> Difference | Message:
-    """Return a difference with the counts or rows that its intervals and tests rest on; why it has none beside a judge.
+    """Return a difference with the counts or rows that its intervals and tests rest on; why gold allows none.
 
     Parameters
     ----------
     examples, labels
         Both models' values (m, 2) whose means are compared, and their labels; None where there are none.
     """
-    if isinstance(delta.a.evidence, Judged):
-        return judged_difference(delta, sample.predictions, sample.units, sample.rows.layout)
+    if isinstance(delta.a.evidence, PredictionPowered):
+        return prediction_powered_difference(delta, sample.predictions, sample.units, sample.rows.layout)
     if not delta.sampling.alike:
         return delta
     if examples is not None:

@@ -17,7 +17,7 @@ from evalreport.comparisons.spending import error_of_second_look
 from evalreport.comparisons.test_needs import lacks
 from evalreport.engine.distributions import normal_quantile
 from evalreport.metrics.difference import Difference
-from evalreport.metrics.evidence import Judged
+from evalreport.metrics.evidence import PredictionPowered
 from evalreport.metrics.metric import Ranks
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of, to_digits
@@ -240,7 +240,7 @@ def _detectable(decision: Decision, options: Options, alpha: float, decided: int
     error = alpha
     alpha /= 1 if options.correction == "none" else max(decision.family, 1)
     delta = pair.difference
-    clusters, judged = delta.sampling.clusters, delta.evidence if isinstance(delta.evidence, Judged) else None
+    clusters, evidence = delta.sampling.clusters, delta.evidence
     shown, needed = _shown(decision, delta, options, decided), examples_needed(delta, alpha)
     if shown is None or (delta.over_datasets and decision.limits.low is None):
         return None  # so few data sets can show nothing
@@ -248,7 +248,7 @@ def _detectable(decision: Decision, options: Options, alpha: float, decided: int
     gold = None
     if delta.over_datasets:
         unit = "datasets"
-    elif judged is not None:
+    elif isinstance(evidence, PredictionPowered):
         unit = "judged"
     elif options.cluster is not None and clusters:
         unit = "clusters"
@@ -260,8 +260,8 @@ def _detectable(decision: Decision, options: Options, alpha: float, decided: int
         )
     if needed is None or needed <= present:
         return DetectableRecord(difference=shown, unit=unit)
-    if judged is not None:
-        gold = _rounded(max(round(needed * judged.gold / delta.sampling.n_examples), 1))
+    if isinstance(evidence, PredictionPowered):
+        gold = _rounded(max(round(needed * evidence.gold / delta.sampling.n_examples), 1))
     twice = error_of_second_look(present, needed, error)
     planned, of_each = needed, None
     if delta.sampling.two_sets and unit == "examples":

@@ -16,7 +16,7 @@ from evalreport.intervals.student import around
 from evalreport.intervals.two_sets import ratio_of_two_sets
 from evalreport.metrics.difference import Difference, paired_difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import Judged
+from evalreport.metrics.evidence import PredictionPowered
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
@@ -105,7 +105,7 @@ def _limits(
     lacking = why_not(a, b)
     if lacking is not None:
         return Bounds(None, None, lacking), FIELLER
-    if design != "test-set" or isinstance(a.evidence, Judged):
+    if design != "test-set" or isinstance(a.evidence, PredictionPowered):
         return Bounds(None, None, Message("gates.ratio_of_one_set")), FIELLER
     if b.value <= 0:
         return Bounds(None, None, Message("gates.no_ratio")), FIELLER

@@ -35,7 +35,7 @@ def blocked(facts: Facts) -> Lead | None:
         of_sets = facts.results.task == "sets"
         return _no_verdict(Message("headline.no_primary_of_sets" if of_sets else "headline.no_primary"))
     if not facts.ranked:
-        return _no_verdict(Message("headline.no_value", metric=facts.words(primary)))
+        return _no_verdict(_no_value(facts, primary))
     if len(facts.ranked) > 1 and facts.without_a_test:
         values = _values(facts)
         return _no_verdict(Message("headline.no_test", metric=facts.words(primary), values=values))
@@ -43,6 +43,17 @@ def blocked(facts: Facts) -> Lead | None:
     if len(facts.ranked) > 1 and without_limits and not _alike(facts) and not _alike_in_scores(facts):
         return _no_verdict(_cause_in_the_data(facts))
     return None
+
+
+def _no_value(facts: Facts, primary: Quantity) -> Message:
+    """Say that no model has a value of the primary metric, and why where one reason is that of all."""
+    records = [facts.record(model, primary) for model in facts.results.models]
+    reasons = {
+        str(record.reason): record.reason for record in records if record is not None and record.reason
+    }
+    if len(reasons) != 1:
+        return Message("headline.no_value", metric=facts.words(primary))
+    return Message("headline.no_value_why", metric=facts.words(primary), reason=next(iter(reasons.values())))
 
 
 def _no_verdict(reason: Text) -> Lead:

@@ -21,8 +21,8 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import (
     EffectiveProportion,
     Groups,
-    Judged,
     Mean,
+    PredictionPowered,
     Proportion,
     Ranking,
     Rows,
@@ -42,7 +42,7 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
 
     A mean of values in [0, 1] varies at most as a proportion does, so this is never too narrow for that reason.
     What is ranked among classes, or counted by them, rests on the examples of the rarest one, what people say on those
-    that they judged, a share of the first ten on these.
+    that have gold, a share of the first ten on these.
     """
     low, high = estimate.range
     share = (estimate.value - low) / (high - low)
@@ -51,7 +51,7 @@ def of_a_bounded_mean(estimate: Estimate, level: float) -> Bounds:
     if estimate.table is not None and not estimate.over_datasets:
         sizes = estimate.table.counts.sum(axis=1)
         units *= float(sizes[sizes > 0].min() / sizes.sum())
-    if isinstance(estimate.evidence, Judged):
+    if isinstance(estimate.evidence, PredictionPowered):
         units = min(units, estimate.evidence.gold)
     if isinstance(estimate.evidence, Rows) and estimate.evidence.trials is not None:
         weighed, of = estimate.sampling.n_effective, estimate.sampling.n_examples

@@ -5,8 +5,8 @@ The order of the imports is the order of the registry, and so of the report.
 
 # isort: off
 from evalreport.metrics import (
-    labels, probabilities, calibration, ranking, at_rates, regression, judged, clustering, criteria, sums, quantiles,
-    ordered, rejection,
+    labels, probabilities, calibration, ranking, at_rates, regression, prediction_powered, clustering, criteria, sums,
+    quantiles, ordered, rejection,
 )  # fmt: skip
 
 # isort: on

@@ -215,8 +215,8 @@ def unpaired_difference(a: Estimate, b: Estimate) -> Difference:
         and second.trials
     ):
         both = evidence.TwoProportions(first, second)
-    elif isinstance(first, evidence.Judged) and isinstance(second, evidence.Judged):
-        both = evidence.Judged(min(first.gold, second.gold), min(first.rest, second.rest), np.nan)
+    elif isinstance(first, evidence.PredictionPowered) and isinstance(second, evidence.PredictionPowered):
+        both = evidence.PredictionPowered(min(first.gold, second.gold), min(first.rest, second.rest), np.nan)
     return Difference(
         a=a,
         b=b,

@@ -337,15 +337,15 @@ class Groups(OfValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged(OfValue, OfDifference):
-    """What people say on average, by a judge of all rows and people's judgements of some.
+class PredictionPowered(OfValue, OfDifference):
+    """The mean gold outcome, from another outcome of all rows and the gold one of some (prediction-powered inference).
 
     Attributes
     ----------
     gold, rest
-        Rows that people judged, and the others.
+        Rows with gold, and the others.
     weight
-        lambda, how much the judge counts; nan of two test sets, or the tasks of a suite, each of which has its own.
+        lambda, how much outcomes without gold count; nan of two test sets, or a suite's tasks: each has its own.
     """
 
     gold: int

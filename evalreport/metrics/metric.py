@@ -313,13 +313,13 @@ class Contingency:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgements:
-    """An estimate of what people would say of all rows, from a judge's outcomes and people's of some rows.
+class PredictionPoweredMean:
+    """The mean of a gold outcome over all rows, from another outcome of all rows and the gold one of some.
 
     Attributes
     ----------
     function
-        Maps the judge's outcomes and people's, (n,) each, to ``judged.Rectified``.
+        Maps the outcomes and gold, (n,) each, to ``prediction_powered.Rectified``.
     """
 
     function: Function
@@ -341,7 +341,9 @@ class Training:
     why_undefined: Function
 
 
-Computation = ClassCounts | Margins | Moments | Ranks | RowWise | Contingency | Judgements | Training
+Computation = (
+    ClassCounts | Margins | Moments | Ranks | RowWise | Contingency | PredictionPoweredMean | Training
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -595,7 +597,7 @@ class Metric:
 
     @property
     def chosen_here(self) -> bool:
-        """Whether it is the value at a threshold that is chosen on the examples it is judged on."""
+        """Whether it is the value at a threshold that is chosen on the examples that measure it."""
         return isinstance(self.computation, Ranks) and bool(self.computation.best_of)
 
     @property

@@ -84,7 +84,7 @@ def default_primary(predictions: Predictions, options: Options, *, of_series: st
     ordered = predictions.labels.in_order and not predictions.outside
     if ordered and all(has_labels(m, options) for m in predictions.models):
         return Primary("quadratic_kappa", usual, "ordered")
-    if predictions.judged:
+    if predictions.has_gold:
         return Primary(JUDGED, usual, "judged")
     if predictions.task not in ("binary", "multiclass") or predictions.y_true is None:
         return Primary(usual, usual, "usual")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import special
 
 from evalreport.engine.distributions import Array, Columns, log, ratio
 from evalreport.metrics.metric import (
@@ -385,7 +384,9 @@ def soft_auc(state: Forecasts, weights: Floats) -> Floats:
     of_classes = [np.flatnonzero(state.positive), np.flatnonzero(~state.positive)]
     whole = len(of_classes[0]) * len(of_classes[1]) <= MOST_PAIRS
     (p, of_p), (n, of_n) = (_parts(state.p, rows, weights, whole=whole) for rows in of_classes)
-    won = ((of_p @ special.expit(SHARPNESS * (p[:, None] - n))) * of_n).sum(axis=1)
+    # 1 / (1 + exp(y - x)) as exp(x) / (exp(x) + exp(y)), which needs an exponential of each example, not of each pair.
+    of_positive, of_negative = np.exp(SHARPNESS * p)[:, None], np.exp(SHARPNESS * n)
+    won = ((of_p @ (of_positive / (of_positive + of_negative))) * of_n).sum(axis=1)
     return np.asarray(ratio(won, of_p.sum(axis=1) * of_n.sum(axis=1)))
 
 

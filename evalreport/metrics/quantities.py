@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
 from evalreport.errors import UsageError
-from evalreport.metrics.metric import Average, Judgements, Metric, Training
+from evalreport.metrics.metric import Average, Metric, PredictionPoweredMean, Training
 from evalreport.metrics.registry import JUDGED, METRICS, PRIMARY, Quantity, definition, needs_a_number
 from evalreport.metrics.sums import summed_names
 from evalreport.options import Task
@@ -48,7 +48,7 @@ def available(predictions: Predictions) -> tuple[Quantity, ...]:
     for metric in METRICS.values():
         if isinstance(metric.computation, Training):
             continue  # criteria of training rows: no quantity of test predictions
-        if isinstance(metric.computation, Judgements) and not predictions.judged:
+        if isinstance(metric.computation, PredictionPoweredMean) and not predictions.has_gold:
             continue
         if predictions.task == "intervals" and "intervals" in metric.tasks:
             quantities += _of_intervals(metric, predictions)
@@ -175,7 +175,7 @@ def chosen(
             if definition(q).parameter is not None or q.label is not None or definition(q).only_named
         ]
         return tuple(q for q in dict.fromkeys(named) if not isinstance(definition(q).computation, Training))
-    name = default or (JUDGED if predictions.judged else PRIMARY[predictions.task])
+    name = default or (JUDGED if predictions.has_gold else PRIMARY[predictions.task])
     primary = parse(name, predictions.task, predictions.classes)
     others = [q for q in available(predictions) if predictions.task in definition(q).tasks]
     return tuple(dict.fromkeys((primary, *others, *in_gate)))

@@ -26,11 +26,11 @@ from evalreport.metrics.metric import (
     Display,
     Function,
     Inference,
-    Judgements,
     Margins,
     Metric,
     Moments,
     Numbered,
+    PredictionPoweredMean,
     Ranks,
     RowWise,
     Scale,
@@ -252,11 +252,11 @@ contingency = _family(
 )  # fmt: skip
 """Register a function of ``clustering.Overlap``."""
 
-judged = _family(
-    Judgements, tasks=("outcome",), needs="gold", range=(-float("inf"), float("inf")), intervals=("ppi",),
+prediction_powered = _family(
+    PredictionPoweredMean, tasks=("outcome",), needs="gold", range=(-float("inf"), float("inf")), intervals=("ppi",),
     difference_interval="ppi", test="ppi", resampled=False, share_of_right=True,
 )  # fmt: skip
-"""Register a function of (judge's outcomes, people's), each (n,), which estimates what people say of all rows."""
+"""Register a function of (outcomes, gold), each (n,), which estimates the mean of gold over all rows."""
 
 
 def weighted_mean(sums: Array) -> Array:
@@ -424,7 +424,7 @@ OF_THE_POSITIVE = frozenset({"precision", "recall", "f1", "f0_5", "f2", "jaccard
 """Metrics that, of two classes, are about the positive one: a sentence names it."""
 
 JUDGED = "mean_gold"
-"""The primary metric where people judged some of the answers, unless one is named."""
+"""The primary metric where some of the answers have gold, unless one is named."""
 
 
 def slopes_of_ranks() -> dict[str, Function]:

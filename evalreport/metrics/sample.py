@@ -17,10 +17,10 @@ from evalreport.metrics.chosen_threshold import with_chosen_thresholds
 from evalreport.metrics.clustering import clustering_estimates
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, undefined
-from evalreport.metrics.judged import judged_estimates
 from evalreport.metrics.label_estimates import LabelTables, Resampled, everything, label_estimates
 from evalreport.metrics.layout import Layout, layout_of
 from evalreport.metrics.metric import Chosen, ClassCounts, Contingency, Margins, Moments, Ranks, RowWise
+from evalreport.metrics.prediction_powered import prediction_powered_estimates
 from evalreport.metrics.quantities import lacks
 from evalreport.metrics.registry import Quantity, definition, of_family
 from evalreport.metrics.replicates import drawn_in_groups, with_replicates
@@ -154,7 +154,7 @@ def estimate_all(
     if tables is None and any(definition(quantity).ordered for quantity in quantities):
         tables = LabelTables.of(predictions, units, layout.pooled)
     grouped = of_family(quantities, Contingency)
-    found = judged_estimates(predictions, units, layout, quantities)
+    found = prediction_powered_estimates(predictions, units, layout, quantities)
     if grouped:
         found |= clustering_estimates(predictions, units, grouped, n_resamples=n_resamples, seed=seed)
     by_row = [q for q in quantities if q not in single]

@@ -80,7 +80,7 @@ def _where(task: Task, name: str) -> Callable[[Predictions], Answer]:
     return lambda p: _yes(name) if p.task == task else _no(name, task=p.task)
 
 
-def _judged(p: Predictions) -> Answer:
+def _with_gold(p: Predictions) -> Answer:
     counts = {m.name: int(np.count_nonzero(~np.isnan(m.gold))) for m in p.models if m.gold is not None}
     if not counts:
         return _no("gold")
@@ -213,7 +213,7 @@ _ANALYSES: dict[str, Callable[[Predictions], Answer]] = {
     "probabilities": _of_classes("probabilities", "proba"),
     "regression": _where("regression", "numbers"),
     "outcomes": _where("outcome", "outcome"),
-    "judged": _judged,
+    "judged": _with_gold,
     "scores": _where("scores", "value"),
     "groups": _where("clustering", "groups"),
     "sums": _where("sums", "sums"),

@@ -374,8 +374,8 @@ class Predictions:
         return Column(codes.ravel().astype(np.int32), names) if len(names) == len(used) > 1 else None
 
     @property
-    def judged(self) -> bool:
-        """Whether the outcomes are a judge's, and people gave theirs of some rows."""
+    def has_gold(self) -> bool:
+        """Whether people gave their outcome of some rows, beside another of all."""
         return any(model.gold is not None for model in self.models)
 
     def number(self, rows: npt.NDArray[np.bool_]) -> int:

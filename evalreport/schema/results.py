@@ -313,7 +313,7 @@ With it saved results are the same again as those of the run.
 LISTS_WITH_CODE = ("verdicts", "second_verdicts", "warnings")
 """Lists whose records are written with code and parameters of their own sentence."""
 
-_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
 # With an indent the encoder is written in Python, and ten times slower; so records are set on lines here.
 
 

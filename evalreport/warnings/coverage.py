@@ -12,8 +12,8 @@ from evalreport.engine.parallel import mapped
 from evalreport.intervals import INTERVALS, recommended
 from evalreport.intervals.shortfalls import Shortfall, shortfall_of, shortfalls
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import Judged, Proportion
-from evalreport.metrics.metric import ClassCounts, Contingency, Judgements, Margins, Moments
+from evalreport.metrics.evidence import PredictionPowered, Proportion
+from evalreport.metrics.metric import ClassCounts, Contingency, Margins, Moments, PredictionPoweredMean
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats, Indices
@@ -239,7 +239,7 @@ def _leading_differences(
         leads = row.recommended and {row.a, row.b} <= here and row.low is not None and row.slice is None
         if quantity not in quantities or not leads or row.interval_method is None:
             continue
-        if not isinstance(definition(quantity).computation, Contingency | Judgements):
+        if not isinstance(definition(quantity).computation, Contingency | PredictionPoweredMean):
             yield quantity, row
 
 
@@ -305,9 +305,9 @@ def _averages_classes(quantity: Quantity) -> bool:
 def _plain(estimate: Estimate) -> bool:
     """Say whether examples are drawn one by one from one test set and weigh the same, as the study drew them.
 
-    What few people say has a warning of its own, by how many rows they judged.
+    Few rows with gold have a warning of their own.
     """
-    alone = not isinstance(estimate.evidence, Judged) and estimate.fits is None
+    alone = not isinstance(estimate.evidence, PredictionPowered) and estimate.fits is None
     return alone and {"independent", "equal_weights"} <= estimate.sampling.meets
 
 

@@ -15,7 +15,7 @@ from evalreport.engine.counts import freedom_of_clusters
 from evalreport.engine.distributions import t_quantile
 from evalreport.errors import UsageError
 from evalreport.metrics.difference import paired_difference
-from evalreport.metrics.evidence import Judged
+from evalreport.metrics.evidence import PredictionPowered
 from evalreport.metrics.layout import FOLDED, POOLED_BY, Parts, parts_by, task_weights
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
@@ -310,7 +310,7 @@ def tasks_without_spread(sample: Sample) -> list[WarningRecord]:
         if estimate is None or estimate.derivative is None or estimate.sampling.tasks is None:
             continue
         # Where nothing varies in any task there is no interval, with its reason.
-        if isinstance(estimate.evidence, Judged) or not estimate.standard_error:
+        if isinstance(estimate.evidence, PredictionPowered) or not estimate.standard_error:
             continue
         influence = np.abs(estimate.derivative)
         spread = np.bincount(estimate.sampling.tasks, weights=influence, minlength=len(share))

@@ -287,3 +287,14 @@ def test_a_model_that_is_behind_another_than_the_first_is_not_said_to_be_best() 
     assert several.verdict.endswith(" Each of the other two is behind another model.")
     far = with_errors({"a": elsewhere, "b": range(46), "c": range(62), "d": range(150)})
     assert "Each of the other two is behind another model, one of them behind a, by 0.35 [" in far.verdict
+
+
+def test_why_no_model_has_a_value_is_said_where_it_is_one_reason() -> None:
+    """It said that no model has a value of ROC AUC, and no more."""
+    models = {name: {"p_1": np.linspace(low, 1, 30)} for name, low in (("ash", 0), ("oak", 0.5))}
+    one_class = er.evaluate(models, truth=["0"] * 30, positive="1", metrics=["roc_auc"], resamples=20)
+    assert said(one_class) == "No verdict: no model has a value of ROC AUC (the truth holds one class only)."
+    # Of two reasons neither is said: one model has a single class before it, the other gives labels only.
+    two = {"ash": models["ash"], "oak": {"y_pred": ["0", "1"] * 15}}
+    results = er.evaluate(two, truth=["0"] * 30, positive="1", metrics=["roc_auc"], resamples=20)
+    assert said(results) == "No verdict: no model has a value of ROC AUC."

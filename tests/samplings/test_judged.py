@@ -11,13 +11,13 @@ import pytest
 from scipy import stats
 
 from evalreport.intervals import leading
-from evalreport.metrics.judged import mean_gold
+from evalreport.metrics.prediction_powered import mean_gold
 from evalreport.metrics.sample import estimate_all
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
 from evalreport.questions.judges.compute import GOLD
 from evalreport.samplings import sampling_by
 from evalreport.schema.results import Results, to_json
-from tests.metrics.test_judged import joined
+from tests.metrics.test_prediction_powered import joined
 from tests.reference.second_round import records_of
 from tests.samples.judges import Floats, Source, answers, run
 

@@ -14,9 +14,9 @@ from evalreport.comparisons.pairs import Comparison, compare
 from evalreport.intervals import leading, recommended, resolved
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import Judged
-from evalreport.metrics.judged import common_gold, fewest_of_a_task, is_pooled
+from evalreport.metrics.evidence import PredictionPowered
 from evalreport.metrics.layout import task_weights
+from evalreport.metrics.prediction_powered import common_gold, fewest_of_a_task, is_pooled
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options
@@ -39,7 +39,7 @@ from evalreport.schema.metrics import Interval, limit_fields
 from evalreport.texts import Text
 
 
-@question("judges", applies=lambda run: any(s.predictions.judged for s in run.samples))
+@question("judges", applies=lambda run: any(s.predictions.has_gold for s in run.samples))
 def judges(run: Run) -> JudgeLists:
     """Return the records about the judge."""
     records = judge_records(run.samples, run.pairs.compared, run.pairs.limits, run.options)
@@ -86,7 +86,7 @@ def judge_records(
     one
         Each pair's one interval, where the verdict is about people's outcomes.
     """
-    if not any(sample.predictions.judged for sample in samples):
+    if not any(sample.predictions.has_gold for sample in samples):
         return JudgeRecords()
     pairs = [c for c in compared if c.quantity == GOLD]
     estimates = [record for sample in samples for record in _of_models(sample, options)]
@@ -109,7 +109,7 @@ def _of_models(sample: Sample, options: Options) -> Iterator[JudgeEstimateRecord
         if estimate is None:
             continue  # other metrics were named
         judge = _mean_of_all(sample, model.outcome)
-        if not isinstance(estimate.evidence, Judged) and sample.predictions.tasks is not None:
+        if not isinstance(estimate.evidence, PredictionPowered) and sample.predictions.tasks is not None:
             # A mean over the tasks that people judged is another quantity.
             n = int(np.count_nonzero(~np.isnan(model.gold)))
             found = _without(sample, (model.name, None), judge, n, estimate.reason, options)
@@ -205,7 +205,7 @@ def _estimate(
     estimate: Estimate | Difference,
     limits: Interval,
 ) -> JudgeEstimateRecord:
-    judged = estimate.evidence if isinstance(estimate.evidence, Judged) else None
+    judged = estimate.evidence if isinstance(estimate.evidence, PredictionPowered) else None
     gained, alone = estimate.standard_error, human.standard_error
     return JudgeEstimateRecord(
         a=names[0],

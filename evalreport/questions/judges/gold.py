@@ -169,7 +169,7 @@ def gold_warnings(records: Sequence[GoldSamplingRecord], options: Options) -> It
 
 def with_gold_checked(predictions: Predictions, options: Options) -> Predictions:
     """Add the warnings that the gold is visibly not a random part of the answers."""
-    if not predictions.judged:
+    if not predictions.has_gold:
         return predictions
     raised = tuple(gold_warnings(gold_sampling(predictions, options), options))
     return predictions.noted(warnings=raised) if raised else predictions

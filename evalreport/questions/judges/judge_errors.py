@@ -13,8 +13,8 @@ from evalreport.comparisons.adjustment import adjust
 from evalreport.comparisons.registry import probability
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.intervals import leading
-from evalreport.metrics.judged import LEAST_GOLD, common_gold
 from evalreport.metrics.labels import cohen_kappa
+from evalreport.metrics.prediction_powered import LEAST_GOLD, common_gold
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalreport.intervals.shortfalls import shortfall_of
-from evalreport.metrics.judged import LEAST_GOLD
+from evalreport.metrics.prediction_powered import LEAST_GOLD
 from evalreport.metrics.registry import JUDGED, greater_is_better
 from evalreport.options import Options
 from evalreport.questions.judges.compute import OUTCOME, Fields

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from evalreport.comparisons.pairs import model_pairs
+from evalreport.comparisons.pairs import MOST_MODELS, model_pairs
 from evalreport.metrics.operating_points import threshold_changes
 from evalreport.metrics.predicted_values import score_histograms
 from evalreport.metrics.registry import definition
@@ -44,7 +44,7 @@ def thresholds(run: Run) -> Thresholds:
         curves=tuple(chain.from_iterable(c.records for c in curves)),
         curve_summaries=tuple(chain.from_iterable(c.summaries for c in curves)),
         operating_points=tuple(chain.from_iterable(c.operating_points for c in curves)),
-        dominance=dominance_records(curves, run.samples, run.options.baseline),
+        dominance=dominance_records(curves, run.samples, _reference(run)),
         threshold_changes=tuple(
             chain.from_iterable(threshold_changes(s, run.options.what_if_threshold) for s in run.samples)
         ),
@@ -56,6 +56,14 @@ def thresholds(run: Run) -> Thresholds:
         ),
         found=bands_found(curves, run.options),
     )
+
+
+def _reference(run: Run) -> str | None:
+    """Return the model whose curve is compared with each other's: the baseline; of more than 20 models the best."""
+    ranking = run.results.ranking
+    if run.options.baseline is not None or len(ranking) <= MOST_MODELS:
+        return run.options.baseline
+    return min(ranking, key=lambda record: record.rank).model
 
 
 STEPS = 20

@@ -45,7 +45,7 @@ NO_SCORES: Mapping[str, Scored] = MappingProxyType({})
 
 
 def dominance_records(
-    curves: Sequence[Curves], samples: Sequence[Sample], baseline: str | None
+    curves: Sequence[Curves], samples: Sequence[Sample], reference: str | None
 ) -> tuple[DominanceRecord, ...]:
     """Return which ROC curve of each pair of models is above the other, and where they cross; then labels as points.
 
@@ -53,15 +53,18 @@ def dominance_records(
     ----------
     curves, samples
         One of all models; one a model where each has examples of its own.
+    reference
+        The model that each pair holds; with None every pair is compared.
     """
     points = [
         record
         for of_sample, sample in zip(curves, samples, strict=True)
         for record in point_dominance(sample, of_sample.roc)
+        if reference in (None, record.a, record.b)
     ]
     drawn = [curve for of_sample in curves for curve in of_sample.roc]
     scores = scores_of(samples[0]) if len(samples) == 1 else {}
-    return (*dominance(drawn, scores, baseline=baseline), *points)
+    return (*dominance(drawn, scores, reference=reference), *points)
 
 
 def scores_of(sample: Sample) -> dict[str, Scored]:
@@ -76,12 +79,15 @@ def scores_of(sample: Sample) -> dict[str, Scored]:
 
 
 def dominance(
-    drawn: Sequence[ThresholdCounts], scores: Mapping[str, Scored] = NO_SCORES, *, baseline: str | None = None
+    drawn: Sequence[ThresholdCounts],
+    scores: Mapping[str, Scored] = NO_SCORES,
+    *,
+    reference: str | None = None,
 ) -> tuple[DominanceRecord, ...]:
     """Compare the ROC curves of every pair of models; those of single classes are left out."""
     pairs = list(combinations([one for one in drawn if one.label is None], 2))
-    if baseline is not None:
-        pairs = [pair for pair in pairs if baseline in (pair[0].model, pair[1].model)]
+    if reference is not None:
+        pairs = [pair for pair in pairs if reference in (pair[0].model, pair[1].model)]
     most = MOST_POINTS if len(pairs) <= 200 else MOST_POINTS // 10
     return tuple(mapped(lambda pair: _of_pair(*pair, most, scores), pairs))
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate, undefined, value_range
-from evalreport.metrics.evidence import Judged, Undefined
+from evalreport.metrics.evidence import PredictionPowered, Undefined
 from evalreport.metrics.layout import Layout, task_weights
-from evalreport.metrics.metric import Judgements
-from evalreport.metrics.registry import Quantity, definition, judged
+from evalreport.metrics.metric import PredictionPoweredMean
+from evalreport.metrics.registry import Quantity, definition, prediction_powered
 from evalreport.metrics.row_estimates import TOO_LARGE
 from evalreport.predictions.arrays import Floats
 from evalreport.predictions.table import ModelOutputs, Predictions
@@ -47,7 +47,7 @@ class Rectified:
     derivative: Floats
 
 
-@judged(
+@prediction_powered(
     "Mean human outcome",
     "λ mean(judge, rows without gold) + mean(gold − λ judge, rows with gold)",
     turnable=True,
@@ -114,7 +114,7 @@ def pooled_mean(judge: Floats, gold: Floats, weights: Floats) -> Rectified:
     With equal weights it is ``mean_gold``.
 
     >>> judge, gold = np.array([1.0, 0, 1, 1, 0, 1]), np.array([1.0, 0, 0, np.nan, np.nan, np.nan])
-    >>> pooled_mean(judge, gold, np.full(6, 1 / 6)).value == mean_gold(judge, gold).value
+    >>> bool(np.isclose(pooled_mean(judge, gold, np.full(6, 1 / 6)).value, mean_gold(judge, gold).value))
     True
     """
     weight = mean_gold(judge, gold).weight
@@ -168,14 +168,14 @@ def with_made_up(judge: Floats, gold: Floats, weight: float) -> StudentError:
     return StudentError(variance**0.5, n - len(MADE_UP) / 2 - 1, weight * of_rest + centre)
 
 
-def judged_estimates(
+def prediction_powered_estimates(
     predictions: Predictions, units: Sampling, layout: Layout, quantities: Sequence[Quantity]
 ) -> dict[Key, Estimate]:
-    """Estimate the quantities of the family ``judged`` of every model that people judged answers of."""
+    """Estimate the quantities of the family ``prediction_powered`` of every model that people judged answers of."""
     estimates = {}
     for quantity in quantities:
         for model in predictions.models:
-            if isinstance(definition(quantity).computation, Judgements) and model.gold is not None:
+            if isinstance(definition(quantity).computation, PredictionPoweredMean) and model.gold is not None:
                 estimates[model.name, quantity] = _estimate(
                     predictions, units, layout, (model.name, quantity), model
                 )
@@ -268,7 +268,7 @@ def _filled(
             if share_of_right and np.isnan(gold).any()
             else None,
         ),
-        evidence=Judged(n, len(gold) - n, weights[0] if units.task is None else np.nan),
+        evidence=PredictionPowered(n, len(gold) - n, weights[0] if units.task is None else np.nan),
     )
 
 
@@ -284,7 +284,7 @@ def _with_pooled(estimate: Value, units: Sampling, layout: Layout, judge: Floats
         value=min(max(mean.value, estimate.range[0]), estimate.range[1]) if finite else np.nan,
         influence=Influence(by_unit, np.ones(len(by_unit))),
         sampling=_judged(together, gold),
-        evidence=Judged(n, len(gold) - n, mean.weight),
+        evidence=PredictionPowered(n, len(gold) - n, mean.weight),
     )
 
 
@@ -302,7 +302,7 @@ def common_gold(first: ModelOutputs, second: ModelOutputs) -> Floats:
     return np.asarray(first.gold - second.gold)
 
 
-def judged_difference(
+def prediction_powered_difference(
     delta: Difference, predictions: Predictions, units: Sampling, layout: Layout
 ) -> Difference | Message:
     """Return the difference of two models on the same rows as one estimate of the rows' differences.

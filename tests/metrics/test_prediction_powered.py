@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import evalreport
 from evalreport.errors import UsageError
-from evalreport.metrics.judged import mean_gold, with_made_up
+from evalreport.metrics.prediction_powered import mean_gold, with_made_up
 from tests.reference.second_round import agrees, each
 from tests.samples.judges import ABILITY, Floats, answers, favoured, of_pair, run
 
