@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 
 from evalreport.comparisons.example_tests import NEGLIGIBLE
 from evalreport.comparisons.registry import OF_UNITS, TESTS, Pair
 from evalreport.comparisons.test_needs import lacks
-from evalreport.intervals.leaders import by_sampling, situation
+from evalreport.intervals.leaders import Leader, by_sampling, rows_that_lead
 from evalreport.metrics.evidence import TwoProportions
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.samplings import ORDERED, OWN_TEST_SETS
@@ -66,42 +65,20 @@ def applies(pair: Pair, test: str) -> bool:
     return lacks(pair, test) is None
 
 
-@dataclass(frozen=True, slots=True)
-class LeadingTest:
-    """One row of the table of leading tests.
-
-    Attributes
-    ----------
-    test
-        Its name, or a function that chooses it by the metric or the sampling; None: the row does not fit.
-    drawn
-        What is drawn, one of the words that ``drawn`` returns.
-    of
-        The type of the difference's evidence; ``object`` for any.
-    where
-        A further condition, of the pair and the test.
-    """
-
-    test: str | Callable[[Pair], str | None]
-    drawn: str = ""
-    of: type = object
-    where: Callable[[Pair, str], bool] | None = None
-
-
-LEADERS: tuple[LeadingTest, ...] = (
-    LeadingTest("corrected_resampled_t", "cross-validation"),
-    LeadingTest("corrected_resampled_t", "repeated hold-out"),
-    LeadingTest("5x2cv_f", "5x2 cross-validation"),
-    LeadingTest("wilcoxon", "data sets"),
-    LeadingTest(of_sampling),
-    LeadingTest("interval", ORDERED),
-    LeadingTest("two_proportions_z", OWN_TEST_SETS, TwoProportions),
-    LeadingTest("interval", OWN_TEST_SETS),
-    LeadingTest("interval", "weighted examples"),
-    LeadingTest("interval", "clusters"),
-    LeadingTest("mcnemar_midp", where=applies),
-    LeadingTest("score_recalls", where=applies),
-    LeadingTest(of_metric),
+LEADERS: tuple[Leader, ...] = (
+    Leader("corrected_resampled_t", "cross-validation"),
+    Leader("corrected_resampled_t", "repeated hold-out"),
+    Leader("5x2cv_f", "5x2 cross-validation"),
+    Leader("wilcoxon", "data sets"),
+    Leader(of_sampling),
+    Leader("interval", ORDERED),
+    Leader("two_proportions_z", OWN_TEST_SETS, TwoProportions),
+    Leader("interval", OWN_TEST_SETS),
+    Leader("interval", "weighted examples"),
+    Leader("interval", "clusters"),
+    Leader("mcnemar_midp", where=applies),
+    Leader("score_recalls", where=applies),
+    Leader(of_metric),
 )
 """Read from the top: the first row that fits names the test that leads."""
 
@@ -112,33 +89,26 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
         return definition(quantity).inference.test
     evidence: type = type(pair.difference.evidence)
     for row in _rows_of(evidence, drawn(pair)):
-        if not isinstance(row.test, str):
-            if (name := row.test(pair)) is not None:
+        if not isinstance(row.name, str):
+            if (name := row.name(pair)) is not None:
                 return name
-        elif row.where is None or row.where(pair, row.test):
-            return row.test
+        elif row.where is None or row.where(pair, row.name):
+            return row.name
     raise AssertionError("the last row fits every pair")
 
 
 @cache
-def _rows_of(evidence: type, words: tuple[str, ...]) -> tuple[LeadingTest, ...]:
+def _rows_of(evidence: type, words: tuple[str, ...]) -> tuple[Leader, ...]:
     """Return the rows of the table that are of a type of evidence and of the sampling."""
     return tuple(row for row in LEADERS if row.drawn in words and issubclass(evidence, row.of))
 
 
 def leads_for(name: str) -> str:
     """Say in which rows of the table a test leads, numbered from the top; empty where in none."""
-    of_metrics = {metric.inference.test for metric in METRICS.values()}
-    rows = []
-    for number, row in enumerate(LEADERS, start=1):
-        text = f"{number} {situation(row.drawn, row.of, row.where)}"
-        if row.test == name:
-            rows.append(text)
-        elif row.test is of_metric and name in of_metrics:
-            rows.append(f"{text}, by the metric")
     if TESTS[name].needs in OF_UNITS:
-        rows = by_sampling(name, [row.drawn if row.test is of_sampling else None for row in LEADERS])
-    return "; ".join(rows)
+        return "; ".join(by_sampling(name, LEADERS, of_sampling))
+    of_metrics = {metric.inference.test for metric in METRICS.values()}
+    return "; ".join(rows_that_lead(LEADERS, name, {of_metric: of_metrics}))
 
 
 BESIDE_CROSS_VALIDATION = ("mcnemar_midp", "wilcoxon", "bayes_correlated_t")

@@ -100,26 +100,29 @@ def no_mean(estimate: Value) -> bool:
     return not estimate.metric.is_mean
 
 
+Choice = Callable[..., str | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """One row of the table of leading intervals.
+    """One row of a table of leading intervals or tests.
 
     Attributes
     ----------
-    interval
+    name
         Its name, or a function that chooses it among those of the metric or the sampling; None: the row does not fit.
     drawn
         What is drawn, one of the words that ``drawn`` returns.
     of
         The type of evidence, or ``Estimate`` or ``Difference`` for any evidence of those; ``object`` for any.
     where
-        A further condition.
+        A further condition: of a value, or of a pair and a test.
     """
 
-    interval: str | Callable[[Value], str | None]
+    name: str | Choice
     drawn: str = ""
     of: type = object
-    where: Callable[[Value], bool] | None = None
+    where: Callable[..., bool] | None = None
 
 
 LEADERS: tuple[Leader, ...] = (
@@ -164,10 +167,10 @@ def recommended(estimate: Value) -> str:
     for row in _rows_of(kinds, drawn(estimate)):
         if row.where is not None and not row.where(estimate):
             continue
-        if isinstance(row.interval, str):
-            if missing(INTERVALS[row.interval], estimate) is None:
-                return row.interval
-        elif (name := row.interval(estimate)) is not None:
+        if isinstance(row.name, str):
+            if missing(INTERVALS[row.name], estimate) is None:
+                return row.name
+        elif (name := row.name(estimate)) is not None:
             return name
     raise AssertionError("the last row fits every estimate")
 
@@ -196,35 +199,43 @@ def situation(words: str, of: type, where: Callable[..., bool] | None) -> str:
 def leads_for(name: str) -> str:
     """Say in which rows of the table an interval leads, numbered from the top; empty where in none."""
     of_metrics = [metric.inference for metric in METRICS.values()]
-    chosen: Mapping[Callable[[Value], str | None], set[str]] = {
-        first_of_metric: {n for one in of_metrics for n in _until_general(one.intervals)},
-        of_difference: {
-            n for one in of_metrics if (n := one.difference_interval) and not INTERVALS[n].by_resampling
+    rows = rows_that_lead(
+        LEADERS,
+        name,
+        {
+            first_of_metric: {n for one in of_metrics for n in _until_general(one.intervals)},
+            of_difference: {
+                n for one in of_metrics if (n := one.difference_interval) and not INTERVALS[n].by_resampling
+            },
+            general: {*GENERAL},
         },
-        general: {*GENERAL},
-    }
-    rows = []
-    for number, row in enumerate(LEADERS, start=1):
-        text = f"{number} {situation(row.drawn, row.of, row.where)}"
-        if row.interval == name:
-            rows.append(text)
-        elif not isinstance(row.interval, str) and name in chosen.get(row.interval, ()):
-            rows.append(f"{text}, by the metric")
-    of_samplings = [row.drawn if row.interval is of_sampling else None for row in LEADERS]
-    named = any(row.interval == name for row in LEADERS)
-    return "; ".join(rows if named else [*by_sampling(name, of_samplings), *rows])
+    )
+    named = any(row.name == name for row in LEADERS)
+    return "; ".join(rows if named else [*by_sampling(name, LEADERS, of_sampling), *rows])
 
 
-def by_sampling(name: str, drawn_in_rows: Sequence[str | None]) -> list[str]:
-    """Say in which row of a table the t of a sampling leads.
+def rows_that_lead(table: Sequence[Leader], name: str, chosen: Mapping[Choice, set[str]]) -> list[str]:
+    """Say in which rows of a table an interval or a test leads, numbered from the top.
 
     Parameters
     ----------
-    drawn_in_rows
-        What is drawn, of the rows that ask the sampling; None of the others.
+    chosen
+        The names that a function may choose by the metric.
     """
+    rows = []
+    for number, row in enumerate(table, start=1):
+        text = f"{number} {situation(row.drawn, row.of, row.where)}"
+        if row.name == name:
+            rows.append(text)
+        elif not isinstance(row.name, str) and name in chosen.get(row.name, ()):
+            rows.append(f"{text}, by the metric")
+    return rows
+
+
+def by_sampling(name: str, table: Sequence[Leader], of_sampling: Choice) -> list[str]:
+    """Say in which row of a table the t of a sampling leads: of the rows that ask the sampling by a function."""
     words = [student.drawn for student in STUDENTS if student.name == name]
-    places = [k for k, drawn in enumerate(drawn_in_rows, start=1) if drawn == "" or drawn in words]
+    places = [k for k, row in enumerate(table, 1) if row.name is of_sampling and row.drawn in ("", *words)]
     return [f"{places[0]} {word}" for word in words]
 
 

@@ -67,8 +67,9 @@ class Difference(Sampled):
             compared = max((float(np.abs(one.values).max()) for one in sides if one is not None), default=0.0)
             return CountedRows(self.fits.values, compared=compared)
         pairing = self.evidence
-        of_examples = isinstance(pairing, evidence.PairedProportion | evidence.PairedMean)
-        return pairing.differences if of_examples else None
+        if isinstance(pairing, evidence.PairedProportion | evidence.PairedMean):
+            return pairing.differences
+        return None
 
     @property
     def agreement(self) -> tuple[float, float, float, float] | None:

@@ -10,7 +10,7 @@ from evalreport.samplings import WORDS
 
 def test_every_row_of_the_table_names_a_test_and_what_is_drawn() -> None:
     """A misspelled test or condition would only be seen on data that the row is for."""
-    assert {row.test for row in LEADERS if isinstance(row.test, str)} <= set(TESTS)
+    assert {row.name for row in LEADERS if isinstance(row.name, str)} <= set(TESTS)
     assert {row.drawn for row in LEADERS} <= {"", *FITS.values(), *WORDS}
 
 

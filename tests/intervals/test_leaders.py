@@ -110,5 +110,5 @@ def test_clusters_and_weights_do_not_lead_by_made_up_examples() -> None:
 
 def test_every_row_of_the_table_names_an_interval_and_what_is_drawn() -> None:
     """A misspelled interval or condition would only be seen on data that the row is for."""
-    assert {row.interval for row in LEADERS if isinstance(row.interval, str)} <= set(INTERVALS)
+    assert {row.name for row in LEADERS if isinstance(row.name, str)} <= set(INTERVALS)
     assert {row.drawn for row in LEADERS} <= {"", FOLDS, UNLIKE, *WORDS}
