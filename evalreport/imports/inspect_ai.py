@@ -20,16 +20,17 @@ from evalreport.imports.table import (
     Row,
     Runs,
     as_table,
+    asked_text,
+    chosen,
     cost_of,
     digest,
     json_of,
     judgement_of,
-    named,
     number_of,
-    once,
     parsed,
     part_of,
     read_from,
+    refuse_other_question,
 )
 from evalreport.texts import Message
 
@@ -94,19 +95,19 @@ def import_inspect(
     UsageError
         Several scorers and none was named, or two logs of one model and task.
     """
-    logs = [_found(place, path, log) for place, given in enumerate(paths) for path, log in _logs(given)]
-    logs = once(named(logs, paths, models), runs)
+    logs = chosen(paths, _logs, models, runs=runs)
     if not logs:
         raise InputError("there is no log", file=str(paths[0]), expected=_EXPECTED)
     outcome = _scorer(logs, scorer, gold)
     rows: list[Row] = []
-    asked: dict[tuple[str, str], tuple[str, str]] = {}
+    asked: dict[tuple[str, ...], tuple[str, str]] = {}
     said = [*read_from(logs), Message("imported.outcome", name=outcome)]
     for one in logs:
         log = one.source
         for sample in sorted(log.samples, key=lambda sample: (str(sample["id"]), str(sample.get("epoch")))):
             example = str(sample["id"])
-            _check_asked(asked, (one.task, example), sample, one.file)
+            target, key = digest(sample.get("target")), (one.task, example)
+            refuse_other_question(asked, key, target, sample=example, what="another target", file=one.file)
             values = {"task": one.task, "outcome": _score(one.file, sample, outcome)}
             if gold is not None:
                 values["gold"] = _score(one.file, sample, gold)
@@ -164,22 +165,7 @@ def _text(sample: Record) -> str | None:
         given = asked[-1] if asked else None
         if isinstance(given, list):
             given = " ".join(str(part["text"]) for part in given if isinstance(part, dict) and "text" in part)
-    return given if isinstance(given, str) and given.strip() else None
-
-
-def _check_asked(
-    asked: dict[tuple[str, str], tuple[str, str]], example: tuple[str, str], sample: Record, file: str
-) -> None:
-    """Refuse models that were asked different things under the same id of a task."""
-    target = digest(sample.get("target"))
-    first, where = asked.setdefault(example, (target, file))
-    if target != first:
-        raise InputError(
-            f"the sample {example[1]} has another target than in {where}",
-            file=file,
-            expected="models that were asked the same",
-            remedy="evaluate both on the same version of the data set",
-        )
+    return asked_text(given)
 
 
 def _scorers(sample: Record) -> Iterator[tuple[str, object]]:
@@ -229,17 +215,17 @@ def _score(file: str, sample: Record, scorer: str) -> float | None:
     return judgement_of(value, scorer, file, place=place, remedy=remedy)
 
 
-def _logs(given: Path) -> Iterator[tuple[Path, dict[str, object]]]:
-    if not given.is_dir():
-        yield given, _content(given)
-        return
-    for path in sorted((*given.rglob("*.eval"), *given.rglob("*.json"))):
+def _logs(place: int, given: Path) -> Iterator[Found[Log]]:
+    in_folder = given.is_dir()
+    for path in sorted((*given.rglob("*.eval"), *given.rglob("*.json"))) if in_folder else [given]:
         try:
-            yield path, _content(path)
+            content = _content(path)
         except InputError:
             # A folder of logs may hold other JSON, such as their listing.
-            if path.suffix == ".eval":
+            if path.suffix == ".eval" or not in_folder:
                 raise
+        else:
+            yield _found(place, path, content)
 
 
 def _content(path: Path) -> dict[str, object]:
