@@ -9,7 +9,9 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
+
+import pyarrow as pa
 
 from evalreport.errors import InputError, UsageError
 from evalreport.imports.table import (
@@ -33,9 +35,6 @@ from evalreport.imports.table import (
     refuse_other_question,
 )
 from evalreport.texts import Message
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _EXPECTED = "a log of Inspect AI: .eval, or .json with eval and samples"
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -319,8 +318,6 @@ def _unpacked(archive: _Archive, info: zipfile.ZipInfo) -> Iterator[bytes]:
 
 
 def _zstandard(archive: _Archive, info: zipfile.ZipInfo) -> pa.NativeFile:
-    import pyarrow as pa
-
     archive.stream.seek(info.header_offset)
     header = archive.stream.read(_LOCAL_HEADER)
     if header[:4] != b"PK\x03\x04" or len(header) < _LOCAL_HEADER or info.flag_bits & 1:

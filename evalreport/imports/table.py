@@ -12,7 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 import evalreport.sources.formats  # isort: skip
 import evalreport.sources.binary  # noqa: F401  # isort: skip - its formats are listed after those of text
@@ -29,9 +32,6 @@ from evalreport.predictions.spelling import is_no_number, outcome_words
 from evalreport.schema.inputs import JsonObject
 from evalreport.sources.reading import WRITABLE, dotted
 from evalreport.texts import Message
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 WRITTEN = dotted(WRITABLE)
 MOST_COLUMNS = 1000
@@ -468,9 +468,6 @@ def _text(table: Imported, name: str) -> str:
 
 
 def _parquet(table: Imported) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     columns = zip(*table.rows, strict=True)
     arrays = {name: _array(list(values)) for name, values in zip(table.columns, columns, strict=True)}
     stream = io.BytesIO()
@@ -479,8 +476,6 @@ def _parquet(table: Imported) -> bytes:
 
 
 def _array(values: list[object]) -> pa.Array:
-    import pyarrow as pa
-
     numbers = all(value is None or isinstance(value, float) for value in values)
     return pa.array(values if numbers else [None if v is None else str(v) for v in values])
 

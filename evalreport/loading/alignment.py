@@ -6,9 +6,11 @@ import itertools
 import unicodedata
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.engine.blocks import ROWS_AT_ONCE, Places, looked_up, places_type
 from evalreport.errors import InputError, refuse_all
@@ -24,9 +26,6 @@ from evalreport.predictions.table import Column, Notes
 from evalreport.schema.inputs import FlowRecord, FoundRecord
 from evalreport.schema.warnings import warning
 from evalreport.texts import Message, plain, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _SECOND_IDENTITY = ("train_size", "complexity")
 
@@ -118,8 +117,6 @@ def _number(rows: Rows, held: Places) -> int:
 
 def _spelled_twice(ids: pa.Array) -> Message | None:
     """Say which ids are one text in two forms of Unicode (é as one character or as two); None where none are."""
-    import pyarrow.compute as pc
-
     beyond = ids.filter(pc.invert(pc.string_is_ascii(ids)))
     alike = (
         len(beyond) - pc.count_distinct(pc.utf8_normalize(beyond, form="NFC")).as_py() if len(beyond) else 0
@@ -187,8 +184,6 @@ def used_ids(ids: pa.Array, code: Places) -> tuple[pa.Array, Places]:
 
 def _coded_ids(rows: Rows, keys: dict[str, Column], memory_limit: int | None) -> tuple[pa.Array, Places]:
     """Return the distinct ids, sorted, and each row's position in them; of scores, the data sets'."""
-    import pyarrow as pa
-
     if rows.ids is not None:
         return code_ids(ids_by_table(rows), memory_limit=memory_limit)
     if "dataset" not in keys:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from evalreport.loading.ids import code_ids
 from evalreport.loading.loaded import Loaded
@@ -29,9 +29,6 @@ from evalreport.predictions.table import Attempts, ModelOutputs, Notes, SingleAn
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ATTEMPT = "attempt"
 _OF_A_CURVE = ("train_size", "complexity")
@@ -99,8 +96,6 @@ def settle_attempts(
 
 def category_array(array: Arrow) -> pa.DictionaryArray:
     """Return a dictionary column whose codes are in the order of the categories."""
-    import pyarrow as pa
-
     column = category_column(combined(array))
     codes = column.values
     return pa.DictionaryArray.from_arrays(from_numpy(codes, codes >= 0), from_texts(column.categories or ()))
@@ -261,8 +256,6 @@ def _numbered(
     rows: Rows, question: Indices, attempt: npt.NDArray[np.int32], counts: Indices, parsed: Parsed
 ) -> Answers:
     """Number the attempts at each question from 1, so that they match across models."""
-    import pyarrow as pa
-
     _refuse_unequal(rows, question, counts)
     order = np.lexsort((attempt, question))
     number = np.empty(rows.n, dtype=np.int64)

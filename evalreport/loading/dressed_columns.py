@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.errors import InputError
 from evalreport.loading.roles import Roles
@@ -27,9 +28,6 @@ from evalreport.predictions.spelling import is_no_number, is_number
 from evalreport.schema.inputs import FoundRecord
 from evalreport.sources.reading import Columns, Source
 from evalreport.texts import Message, plain
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_CLASSES = 20
 """So many different whole numbers in dress (10%, 20%) may be the names of classes, and stay text."""
@@ -119,8 +117,6 @@ def _columns_of_labels(roles: Roles) -> list[list[str]]:
 
 def _without_numbers(read: Columns, roles: Roles) -> list[str]:
     """Return the columns of numbers in which some cell is none."""
-    import pyarrow.compute as pc
-
     names = [header for header, kind in roles.kinds().items() if kind == "number" and header in read.arrays]
     return [header for header in names if pc.any(pc.is_nan(read.arrays[header])).as_py()]
 
@@ -141,8 +137,6 @@ def _dress(arrays: Iterable[pa.DictionaryArray]) -> Dress | None:
 
 
 def _any_text(numbers: pa.Array) -> bool:
-    import pyarrow.compute as pc
-
     return bool(pc.any(pc.is_nan(numbers)).as_py())
 
 
@@ -154,8 +148,6 @@ def _are_numbers(dress: Dress) -> bool:
 
 def mapped(array: pa.DictionaryArray, spelling: Mapping[str, str]) -> pa.DictionaryArray:
     """Return a dictionary column with some of its texts spelled otherwise."""
-    import pyarrow as pa
-
     texts = [spelling.get(text, text) for text in array.dictionary.to_pylist()]
     return pa.DictionaryArray.from_arrays(array.indices, from_texts(texts))
 
@@ -199,8 +191,6 @@ def lists_apart(array: pa.DictionaryArray, header: str, file: str) -> dict[str, 
     InputError
         The lists have unlike lengths.
     """
-    import pyarrow as pa
-
     lists = [re.split(r"[,\s]+", text.strip()[1:-1].strip()) for text in array.dictionary.to_pylist()]
     if len({len(cells) for cells in lists}) != 1:
         raise InputError.of("unlike_lists", file=file, column=header)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.engine.blocks import Places
 from evalreport.errors import InputError, UsageError, refuse_all
@@ -28,10 +29,6 @@ from evalreport.predictions.table import Notes, Predictions
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 LEAST_CLASSES = 3
 """Of fewer there are no averages over classes."""
@@ -192,8 +189,6 @@ def _within_tasks(
     coded: tuple[pa.Array, Places], task: Indices, tasks: tuple[str, ...]
 ) -> tuple[pa.Array, Places]:
     """Return the distinct (task, id) as text, sorted, and each row's position among them."""
-    import pyarrow.compute as pc
-
     ids, code = coded
     pairs, place = np.unique(task * len(ids) + code, return_inverse=True)
     prefixes = from_texts(_id_prefixes(tasks))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
+import pyarrow as pa
 
 from evalreport.engine.blocks import Places, looked_up
 from evalreport.errors import InputError
@@ -24,9 +25,6 @@ from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import warning
 from evalreport.texts import Message, Value, plain, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def attach_truth(rows: Rows, table: Table, *, memory_limit: int | None) -> tuple[Rows, Notes]:
@@ -86,8 +84,6 @@ def _matched(
 
 def _truth_taken(array: Arrow, place: Indices) -> pa.Array:
     """Return some cells of a column, empty where the position is -1."""
-    import pyarrow as pa
-
     return combined(array).take(pa.array(place, mask=place < 0))
 
 

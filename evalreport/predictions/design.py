@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from evalreport.engine.blocks import Places
 from evalreport.engine.numbering import numbered
@@ -15,10 +16,6 @@ from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
 from evalreport.predictions.table import Column, Design
 from evalreport.texts import Message, parts, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 Keys = Mapping[str, Column]
 

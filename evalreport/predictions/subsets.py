@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Indices, Mask, Values
 from evalreport.predictions.cells import from_numpy
+from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.table import Column, Counts, ModelOutputs, Predictions
 from evalreport.schema.inputs import FoundRecord
 from evalreport.texts import Message
-
-if TYPE_CHECKING:
-    from evalreport.predictions.score_sums import ScoreSums
 
 
 def test_rows(predictions: Predictions) -> Predictions:

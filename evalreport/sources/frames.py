@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.errors import InputError
 from evalreport.predictions.cells import as_text
@@ -21,7 +23,6 @@ from evalreport.sources.binary import with_class_names
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 
 ID_NAMES = frozenset(spellings("id"))
@@ -70,7 +71,6 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         Where it cannot be read, or its rows have no order and no id.
     """
     import narwhals as nw
-    import pyarrow as pa
 
     try:
         if _of(source, "pyarrow"):
@@ -102,8 +102,6 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
 
 def _arrow(source: pa.Table | pa.RecordBatch | pa.RecordBatchReader) -> pa.Table:
     """Return a table, a record batch, a stream of them, a data set or a scanner as a table."""
-    import pyarrow as pa
-
     if isinstance(source, pa.Table):
         return source
     if isinstance(source, pa.RecordBatch):
@@ -113,8 +111,6 @@ def _arrow(source: pa.Table | pa.RecordBatch | pa.RecordBatchReader) -> pa.Table
 
 def _pandas(frame: pd.DataFrame) -> tuple[pa.Table, pd.Index | None]:
     """Take a frame of pandas; levels of its index that are columns of ours (model, fold ...) become columns."""
-    import pyarrow as pa
-
     frame = frame.rename(columns=str)
     known = {*spellings("model"), *IDENTITY_COLUMNS} - set(frame.columns)
     levels = [level for level in frame.index.names if level in known]
@@ -135,8 +131,6 @@ def with_named_probabilities(table: pa.Table) -> pa.Table:
     ``DataFrame(proba, columns=model.classes_)`` has the columns ``p_<class>``; with columns numbered from 0, as a frame
     has them that was given no names, ``y_prob[k]``. Any other table is returned as it is.
     """
-    import pyarrow as pa
-
     names = table.schema.names
     known = any(usual_case(name) in (*spellings(), *LONE_PROBABILITIES) for name in names)
     if len(names) < 2 or known or not all(pa.types.is_floating(field.type) for field in table.schema):
@@ -168,8 +162,6 @@ def arrow_column(values: Any) -> tuple[object, pd.Index | None]:
         columns = [column.to_numpy(zero_copy_only=False) for column in table.columns]
         return (columns[0] if len(columns) == 1 else np.column_stack(columns)), index
     if _of(values, "pandas"):
-        import pyarrow as pa
-
         index = getattr(values, "index", None)
         try:
             return pa.Array.from_pandas(values), index
@@ -196,9 +188,6 @@ def is_labelled(index: pd.Index) -> bool:
 
 def index_texts(index: pd.Index) -> pa.Array:
     r"""Return the labels of an index as text; those of several levels with a slash between, their own as ``\/``."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     levels = []
     for level in range(index.nlevels):
         array = pa.Array.from_pandas(index.get_level_values(level))
