@@ -16,7 +16,7 @@ from evalreport.engine.blocks import ROWS_AT_ONCE, Places, looked_up, places_typ
 from evalreport.errors import InputError, refuse_all
 from evalreport.loading.ids import code_ids
 from evalreport.loading.repeated import repeated
-from evalreport.loading.rows import Rows, fault, file_of, first_of, ids_by_table, location_of, origin_of
+from evalreport.loading.rows import Rows, fault, file_of, first_of, location_of, origin_of
 from evalreport.options import Join
 from evalreport.predictions.arrays import Arrow, Indices, Mask
 from evalreport.predictions.cells import category_column, from_numpy
@@ -56,18 +56,16 @@ class Alignment:
     notes: Notes = field(default_factory=Notes)
 
 
-def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignment:
+def align(rows: Rows, *, join: Join) -> Alignment:
     """Match the rows of all models by id and by the columns that say which fit predicted them.
 
     Raises
     ------
     InputError
         Where one model has two rows for one cell, or (join ``error``) not all models have the same cells.
-    UsageError
-        Where the memory limit leaves no room to sort the ids.
     """
     keys = {name: category_column(rows.columns[name]) for name in IDENTITY_COLUMNS if name in rows.columns}
-    ids, code = rows.coded or _coded_ids(rows, keys, memory_limit)
+    ids, code = rows.coded or _coded_data_sets(rows, keys)
     telling = {
         name: column for name, column in keys.items() if name != "seed" or not _one_seed_each(rows, column)
     }
@@ -182,15 +180,13 @@ def used_ids(ids: pa.Array, code: Places) -> tuple[pa.Array, Places]:
     return ids.filter(from_numpy(seen)), looked_up((np.cumsum(seen) - 1).astype(code.dtype), code)
 
 
-def _coded_ids(rows: Rows, keys: dict[str, Column], memory_limit: int | None) -> tuple[pa.Array, Places]:
-    """Return the distinct ids, sorted, and each row's position in them; of scores, the data sets'."""
-    if rows.ids is not None:
-        return code_ids(ids_by_table(rows), memory_limit=memory_limit)
+def _coded_data_sets(rows: Rows, keys: dict[str, Column]) -> tuple[pa.Array, Places]:
+    """Return what scores have in place of ids: the names of the data sets, sorted, and each row's position in them."""
     if "dataset" not in keys:
         return pa.array(["0"], pa.string()), np.zeros(rows.n, dtype=np.int64)
     names, codes = keys["dataset"].categories or (), keys["dataset"].values
     datasets = pa.array(["", *names], pa.string()).take(pa.array(codes + 1))
-    return code_ids([pa.chunked_array([datasets])], memory_limit=memory_limit)
+    return code_ids([pa.chunked_array([datasets])])
 
 
 def _with_empty(column: Column) -> tuple[Indices, int]:
