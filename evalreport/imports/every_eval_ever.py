@@ -151,13 +151,9 @@ def _matched_by_hash(found: Sequence[Found[list[_Sample]]]) -> bool:
     if all("" not in set.union(*sets) and set.intersection(*sets) for sets in by_task.values()):
         return True
     sample, before = clash
-    raise InputError(
-        f"the sample {sample.content['sample_id']} has another sample_hash than in {before.path}, line {before.line}",
-        file=str(sample.path),
-        line=sample.line,
-        expected="models that were asked the same",
-        remedy="evaluate both on the same version of the data set",
-    )
+    name, there = str(sample.content["sample_id"]), f"{before.path}, line {before.line}"
+    said = {"sample": name, "what": "another sample_hash", "there": there}
+    raise InputError.of("other_question", file=str(sample.path), line=sample.line, **said)
 
 
 def _judged(sample: _Sample, metric: str) -> float | None:

@@ -205,25 +205,21 @@ def _examples(samples: Sequence[Sample]) -> list[str]:
     return examples
 
 
-_SAME_VERSION = "evaluate both models on the same version of the task"
-_SAME_PROMPT = "evaluate both with the same prompt, or pass --prompts-differ where the difference is meant"
-
-
 def _check_question(
     asked: dict[tuple[str, ...], tuple[str, str]], sample: Sample, example: str, *, prompts_differ: bool
 ) -> None:
     """Refuse models that were asked different things."""
     log = sample.log
     parts = [
-        ("document", sample.number, sample.document, _SAME_VERSION),
-        ("target", example, sample.target, _SAME_VERSION),
-        ("prompt", example, sample.prompt, _SAME_PROMPT),
+        ("document", sample.number, sample.document, "other_question_of_task"),
+        ("target", example, sample.target, "other_question_of_task"),
+        ("prompt", example, sample.prompt, "other_prompt"),
     ]
     name = f"{sample.number} of the task {log.task}"
-    for part, key, question, remedy in parts[: 2 if prompts_differ else 3]:
+    for part, key, question, code in parts[: 2 if prompts_differ else 3]:
         refuse_other_question(
             asked, (part, log.task, key), question,
-            sample=name, what=f"another {part}", file=log.file, line=sample.line, remedy=remedy,
+            sample=name, what=f"another {part}", file=log.file, line=sample.line, code=code,
         )  # fmt: skip
 
 

@@ -256,7 +256,7 @@ def refuse_other_question(
     what: str,
     file: str,
     line: int | None = None,
-    remedy: str = "evaluate both on the same version of the data set",
+    code: str = "other_question",
 ) -> None:
     """Refuse a sample whose model was asked something else than the first model.
 
@@ -268,6 +268,8 @@ def refuse_other_question(
         A digest of what is asked here.
     sample, what
         The sample and the part of it that differs, as the message calls them.
+    code
+        The kind of the error.
 
     Raises
     ------
@@ -276,9 +278,7 @@ def refuse_other_question(
     """
     first, there = asked.setdefault(key, (question, file if line is None else f"{file}, line {line}"))
     if question != first:
-        expected = "models that were asked the same"
-        problem = f"the sample {sample} has {what} than in {there}"
-        raise InputError(problem, file=file, line=line, expected=expected, remedy=remedy)
+        raise InputError.of(code, file=file, line=line, sample=sample, what=what, there=there)
 
 
 def some(names: list[str], most: int) -> str | Message:
