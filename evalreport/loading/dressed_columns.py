@@ -14,6 +14,7 @@ from evalreport.errors import InputError
 from evalreport.loading.roles import Roles
 from evalreport.options import Options
 from evalreport.predictions.cells import (
+    are_shares,
     as_numbers,
     combined,
     dictionary_codes,
@@ -201,9 +202,6 @@ def lists_apart(array: pa.DictionaryArray, header: str, file: str) -> dict[str, 
     return pieces
 
 
-SUM_TOLERANCE = 1e-3
-
-
 def _refuse_no_probabilities(pieces: Mapping[str, pa.Array], header: str, file: str) -> None:
     """Refuse lists of scores of several classes that do not add up to 1: nothing says which labels they rank.
 
@@ -212,9 +210,7 @@ def _refuse_no_probabilities(pieces: Mapping[str, pa.Array], header: str, file: 
     InputError
         With what to write instead.
     """
-    values = np.column_stack([piece.to_numpy(zero_copy_only=False) for piece in pieces.values()])
-    inside = (values >= 0) & (values <= 1)
-    if not inside.all() or (np.abs(values.sum(axis=1) - 1) > SUM_TOLERANCE).any():
+    if not are_shares(list(pieces.values())):
         raise InputError.of("lists_of_scores", file=file, column=header.strip())
 
 

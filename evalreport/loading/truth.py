@@ -20,7 +20,7 @@ from evalreport.loading.task import FoundTask
 from evalreport.predictions.arrays import Arrow, Indices, Values
 from evalreport.predictions.cells import category_column, combined, in_chunks, positions, recode
 from evalreport.predictions.column_names import TASK
-from evalreport.predictions.spelling import difference, in_order, shown_apart
+from evalreport.predictions.spelling import alikes, in_order, shown_apart
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import warning
@@ -160,7 +160,7 @@ def _cell(rows: Rows, row: int, column: str) -> str | None:
 
 def _refuse_disagreement(rows: Rows, later: tuple[int, str], before: tuple[int, str], count: int) -> NoReturn:
     cells = (_cell(rows, *later) or "", _cell(rows, *before) or "")
-    differ = difference(*cells)
+    _, differ = alikes(cells[:1], cells[1:]).get(cells[0], ("", None))
     here, there = (quoted(cell) if differ is None else shown_apart(cell, differ) for cell in cells)
     said: dict[str, Value] = {"here": here, "before": location_of(rows, *before), "there": there}
     if differ is None:

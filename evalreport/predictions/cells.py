@@ -275,6 +275,17 @@ def say_the_same(first: Arrow, other: Arrow) -> bool:
     return bool(np.array_equal(texts[0], texts[1]))
 
 
+SUM_TOLERANCE = 1e-3
+"""Probabilities of all classes add up to 1 within this."""
+
+
+def are_shares(columns: Sequence[Arrow]) -> bool:
+    """Say whether the numbers of columns lie in [0, 1] and add up to 1 in each row."""
+    values = np.column_stack([floats(column) for column in columns])
+    inside = bool(values.size and ((values >= 0) & (values <= 1)).all())
+    return inside and bool((np.abs(values.sum(axis=1) - 1) <= SUM_TOLERANCE).all())
+
+
 def take(column: Column, rows: Indices) -> Column:
     """Return some rows of a column; a row of -1 is empty."""
     empty: float = np.nan if column.categories is None else -1

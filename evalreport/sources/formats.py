@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -65,8 +66,6 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
     InputError
         Where it is not UTF-8, ragged, truncated or no text at all; the message names the line.
     """
-    import duckdb
-
     dialect, names = header_of(path, name)
     kinds = choose(names)
     room = room_of(path, name, memory_limit, streamed=True)
@@ -299,7 +298,6 @@ def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int 
     InputError
         Where a line is no JSON object in UTF-8, or the archive is broken; the message names the line.
     """
-    import duckdb
 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
         for number, (line, record) in enumerate(_json_records(path, name)):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evalreport.errors import InputError
-from evalreport.predictions.cells import as_text
+from evalreport.predictions.cells import are_shares, as_text
 from evalreport.predictions.column_names import (
     IDENTITY_COLUMNS,
     LONE_PROBABILITIES,
@@ -74,7 +74,8 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
 
     try:
         if _of(source, "pyarrow"):
-            return with_class_names(_arrow(source)), None
+            table = source.to_table() if hasattr(source, "to_table") else pa.table(source)
+            return with_class_names(table), None
         if _of(source, "dask"):
             known = source.known_divisions
             source = source.compute()
@@ -85,7 +86,7 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         if _of(source, "datasets"):  # of Hugging Face
             if not hasattr(source, "num_rows"):
                 raise unreadable(name, "a data set that is streamed: load it without streaming=True")
-            table = _arrow(source.with_format("arrow")[:])
+            table = pa.table(source.with_format("arrow")[:])
             table = table.replace_schema_metadata(source.features.arrow_schema.metadata)
             return with_class_names(table), None
         frame = nw.from_native(source, pass_through=True)
@@ -98,15 +99,6 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         return (frame.to_arrow() if isinstance(frame, nw.DataFrame) else pa.table(source)), None
     except (pa.ArrowException, nw.exceptions.NarwhalsError, ValueError, TypeError) as error:
         raise unreadable(name, (str(error) or type(error).__name__).splitlines()[0][:160]) from None
-
-
-def _arrow(source: pa.Table | pa.RecordBatch | pa.RecordBatchReader) -> pa.Table:
-    """Return a table, a record batch, a stream of them, a data set or a scanner as a table."""
-    if isinstance(source, pa.Table):
-        return source
-    if isinstance(source, pa.RecordBatch):
-        return pa.Table.from_batches([source])
-    return source.read_all() if hasattr(source, "read_all") else source.to_table()
 
 
 def _pandas(frame: pd.DataFrame) -> tuple[pa.Table, pd.Index | None]:
@@ -122,9 +114,6 @@ def _pandas(frame: pd.DataFrame) -> tuple[pa.Table, pd.Index | None]:
     return pa.Table.from_pandas(frame, preserve_index=False), index
 
 
-SUM_TOLERANCE = 1e-3
-
-
 def with_named_probabilities(table: pa.Table) -> pa.Table:
     """Name the columns of a table of nothing but probabilities that add up to 1 after their classes.
 
@@ -135,9 +124,7 @@ def with_named_probabilities(table: pa.Table) -> pa.Table:
     known = any(usual_case(name) in (*spellings(), *LONE_PROBABILITIES) for name in names)
     if len(names) < 2 or known or not all(pa.types.is_floating(field.type) for field in table.schema):
         return table
-    values = np.column_stack([column.to_numpy() for column in table.columns])
-    inside = values.size and ((values >= 0) & (values <= 1)).all()
-    if not inside or (np.abs(values.sum(axis=1) - 1) > SUM_TOLERANCE).any():
+    if not are_shares(table.columns):
         return table
     if names == [str(place) for place in range(len(names))]:
         return table.rename_columns([f"y_prob[{name}]" for name in names])
