@@ -13,6 +13,7 @@ from evalreport.cli import main
 from evalreport.history.connection import open_history
 from evalreport.history.store import locked, predictions_of, results_of, runs
 from tests.samples.audits import share, write
+from tests.samples.cases import every
 from tests.samples.systems import needs_locks
 
 URL = "sqlite:///audits.db"
@@ -216,6 +217,7 @@ def test_a_missing_library_is_named_with_its_extra(audit, monkeypatch, capsys, m
     assert f"install evalreport with its extra {extra} (in a clone: make env)" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_without_history_never_imports_the_database():
     """`--help` and `run` cost nothing for it."""
     import subprocess
@@ -262,7 +264,10 @@ def test_an_interrupt_before_the_report_says_that_no_run_was_recorded(tmp_path, 
 
 
 @pytest.mark.parametrize(
-    "gate", ["alarms < 1", "accepted - 0.1 <= forest.accuracy", "forest.accuracy >= 0.2 every night", "n > 5"]
+    "gate",
+    every(
+        2, ["alarms < 1", "accepted - 0.1 <= forest.accuracy", "forest.accuracy >= 0.2 every night", "n > 5"]
+    ),
 )
 def test_the_command_of_a_summary_works_when_it_is_pasted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gate: str

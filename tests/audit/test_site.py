@@ -167,6 +167,7 @@ def test_runs_link_to_their_report_or_to_their_results(place: Path, history: His
     assert (place / "linked" / "results" / "run-3.json").read_bytes() == results_of(history, 3)
 
 
+@pytest.mark.slow
 def test_written_again_it_is_the_same_and_leaves_others_files_alone(place: Path, history: History):
     """No time of writing stands in the page."""
     first = write_site(history, place / "again").page.read_bytes()

@@ -61,6 +61,7 @@ def test_every_section_has_a_block(simulate: Callable[..., Results], mine: Path)
     assert re.findall(r'\[section_(\w+)\]<section id="(\w+)"', page) == [(name, name) for name in shown]
 
 
+@pytest.mark.slow
 def test_a_section_is_left_out_or_added_to_by_its_block(simulate: Callable[..., Results], mine: Path) -> None:
     """An empty block leaves a section out; super() keeps it and adds; a section of one's own can follow."""
     (mine / "base.html.j2").write_text(
@@ -75,6 +76,7 @@ def test_a_section_is_left_out_or_added_to_by_its_block(simulate: Callable[..., 
     assert page.index('id="reproducibility"') < page.index('id="ours"')
 
 
+@pytest.mark.slow
 def test_one_section_is_replaced_by_a_file_of_its_name(simulate: Callable[..., Results], mine: Path) -> None:
     """A file in sections/ replaces the built-in one, which can still be included."""
     (mine / "sections").mkdir()

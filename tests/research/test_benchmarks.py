@@ -72,6 +72,7 @@ def test_peers_compute_the_same() -> None:
         assert np.array_equal((packed >> bit) & 1, column)
 
 
+@pytest.mark.slow
 def test_cost_by_stage_is_written() -> None:
     """The stages of a run are those it tells, each row of the table ends with their sum, and the picture is named."""
     found = cost(300)

@@ -24,6 +24,7 @@ from research.studies.score_tails import (
     warned,
 )
 from research.studies.shortfalls import OF_RANKINGS
+from tests.samples.cases import quick
 
 ROWS = tables.read(Path(__file__).resolve().parents[2] / "docs" / "score-tails.csv")
 
@@ -38,7 +39,7 @@ def test_tails_of_many_data_sets_are_the_program_s() -> None:
     )
 
 
-@pytest.mark.parametrize("metric", ["average_precision", "pr_auc"])
+@pytest.mark.parametrize("metric", quick(["average_precision", "pr_auc"], ["pr_auc"]))
 def test_a_run_warns_of_the_data_sets_that_the_study_counts(metric: str) -> None:
     """Twelve data sets of t with 4 degrees of freedom and of exchanged scores, some of each kind."""
     said, counted = [], []
@@ -55,6 +56,7 @@ def test_a_run_warns_of_the_data_sets_that_the_study_counts(metric: str) -> None
     assert 3 < sum(said) < 21
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_true_areas_are_those_of_large_samples(shape: str) -> None:
     """Average precision of 400,000 examples, within five of its standard errors; the area under the ROC curve too."""

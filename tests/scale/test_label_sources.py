@@ -23,7 +23,7 @@ from tests.samples.systems import needs_locks
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
 
-ENGINES = ("duckdb", pytest.param("dask", marks=needs_locks))
+ENGINES = ("duckdb", pytest.param("dask", marks=[needs_locks, pytest.mark.slow]))
 
 
 def test_one_long_file_and_a_truth_apart_count_alike(frames: dict[str, pd.DataFrame], tmp_path: Path) -> None:

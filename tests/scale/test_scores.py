@@ -158,6 +158,7 @@ def test_areas_are_compared_as_those_of_the_rows(summed: Results, rows: Results)
         assert [found.low, found.high] == pytest.approx([own.low, own.high], abs=0.02 * error)
 
 
+@pytest.mark.slow
 def test_replicates_are_normal_and_said_to_be(summed: Results, rows: Results) -> None:
     """Limits of average precision are within the noise of 400 replicates; what gives them is said."""
     found, own = by_key(summed)["a", "average_precision", None], by_key(rows)["a", "average_precision", None]
@@ -212,6 +213,7 @@ def test_labels_are_cut_as_a_run_cuts_them(one: Path, tmp_path: Path, summed: Re
     assert [c.count for c in low.confusion] == [c.count for c in own.confusion]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [False, True], ids=["cut", "given"])
 def test_the_positive_class_of_sums_is_fixed_when_they_are_made(
     labels: bool, one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -310,6 +312,7 @@ def test_sums_that_were_changed_are_refused(folder: Path, tmp_path: Path) -> Non
         er.evaluate(tmp_path / "sums")
 
 
+@pytest.mark.slow
 def test_verify_goes_back_to_the_files_where_they_are(
     one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -63,7 +63,7 @@ def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[ThreadingHTTPServ
     """Serve on loopback; ``asked`` lists what was asked for."""
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     httpd.asked = []  # type: ignore[attr-defined]
-    thread = threading.Thread(target=httpd.serve_forever, daemon=True)
+    thread = threading.Thread(target=httpd.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield httpd
     httpd.shutdown()
@@ -238,6 +238,7 @@ def test_nothing_else_is_asked_for(web: str, server: ThreadingHTTPServer, tmp_pa
     assert all(path.startswith("/preds/") for path in server.asked)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_run_from_an_address_is_verified(web: str, tmp_path: Path) -> None:
     """At the address above, and in a folder of copies."""
     out = tmp_path / "out"
@@ -392,7 +393,7 @@ def test_a_body_that_does_not_end_is_left(
     body: str, declared: int | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """One that drips at the deadline of the whole; an endless one at the bound; a declared one at once."""
-    monkeypatch.setattr(addresses, "ANSWERING", 0.5)
+    monkeypatch.setattr(addresses, "ANSWERING", 0.3)
     monkeypatch.setattr(addresses, "MOST_BYTES", 200_000)
 
     class Endless(Handler):

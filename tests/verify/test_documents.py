@@ -117,6 +117,7 @@ def test_two_figures_that_changed_places_are_found(changed, verify):
     assert verify(out, "--inputs", models)[0] == 1
 
 
+@pytest.mark.slow
 def test_a_chart_that_was_changed_is_no_agreement(changed, verify):
     """Another version of Matplotlib may draw it so, or somebody moved a line: not compared, and no success."""
     out, models = changed("</svg>", "<g></g></svg>")
