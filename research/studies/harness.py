@@ -42,7 +42,7 @@ class Cell:
 
     @property
     def at_once(self) -> int:
-        """Data sets that are drawn at once, from one stream."""
+        """Data sets that are drawn at once, from one stream; 0: all of the cell."""
         return 1
 
 
@@ -83,7 +83,7 @@ def measure(cells: Sequence[Cell], counted: Statistic, run: Run, *, equally: boo
     tasks = [
         (counted, place, cell, range(start, min(start + chunk, size)), run.seed)
         for place, (cell, size) in enumerate(zip(chosen, sizes, strict=True))
-        for chunk in (max(CHUNK // cell.at_once, 1) * cell.at_once,)
+        for chunk in (max(CHUNK // cell.at_once, 1) * cell.at_once if cell.at_once else size,)
         for start in range(0, size, chunk)
     ]
     totals: list[dict[Any, Any]] = [{} for _ in chosen]
@@ -111,6 +111,8 @@ def _mapped(tasks: Sequence[Task], jobs: int) -> Iterable[tuple[int, dict[Any, A
 
 def _chunk(task: Task) -> tuple[int, dict[Any, Any]]:
     counted, place, cell, numbers, seed = task
+    if not cell.at_once:
+        return place, dict(counted(cell, np.random.default_rng([seed, *cell.stream]), len(numbers)))
     total: dict[Any, Any] = {}
     for number in numbers[:: cell.at_once]:
         generator = np.random.default_rng([seed, *cell.stream, number])
