@@ -6,7 +6,7 @@ Proportions by enumeration, at every number of examples; everything else simulat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -151,7 +151,7 @@ def draw(cell: Bar, generator: np.random.Generator) -> Predictions:
     n, names = cell.n, "ab" if cell.name.startswith("difference") else "a"
     if cell.metric == "mean_outcome":
         outcome = (ModelOutputs("a", outcome=generator.normal(size=n)),)
-        return replace(predictions_on("regression", np.zeros(n), outcome), task="outcome", y_true=None)
+        return predictions_on("outcome", None, outcome)
     if cell.metric in ("rmse", "mae"):
         true = generator.normal(size=n)
         models = tuple(ModelOutputs(m, y_pred=true + generator.normal(size=n)) for m in names)

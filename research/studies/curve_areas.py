@@ -199,7 +199,7 @@ def _drawn_counts(
     chances = np.maximum(np.array(shares), 0)
     counts = generator.multinomial(population.n, (chances / chances.sum()).ravel(), size=sets)
     counts = counts.reshape(sets, *chances.shape)
-    return counts[(counts.sum(axis=(2, 3)) >= 2).all(axis=1)]
+    return np.asarray(counts[(counts.sum(axis=(2, 3)) >= 2).all(axis=1)])
 
 
 def drawn_scores(
