@@ -1,4 +1,4 @@
-"""How often the alarms of audits are false, and how soon they see a drop: about three minutes on one core."""
+"""How often the alarms of audits are false, and how soon they see a drop: about an hour on one core."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ import numpy.typing as npt
 from scipy import stats
 
 from evalreport.audit.evidence import FRACTIONS, SHORTEST, drop_evidence, serial_correlation
-from evalreport.audit.run_alarm import ENOUGH_TO_ESTIMATE, LEAST_BETWEEN, share_of_run
+from evalreport.audit.run_alarm import (
+    ENOUGH_TO_ESTIMATE,
+    LEAST_BETWEEN,
+    Scale,
+    promised_between,
+    share_of_run,
+)
 from evalreport.audit.sequential_test import CORRELATED, LOOKS_A_YEAR
 from research.studies import tables
 from research.studies.harness import Run
-from research.studies.judgement import Fact, Line, at_most
+from research.studies.judgement import Fact, Line, at_most, limit
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -182,34 +188,14 @@ def nights_of(setting: Setting, replications: int, generator: np.random.Generato
 
 
 def first_alarm(values: Floats, accepted: int, errors: Floats | None, horizon: int = LOOKS_A_YEAR) -> Counts:
-    """Return the night of each series' first alarm by the product's evidence; most nights need only a bound of it.
-
-    B is at most 2 exp(r df / 2) / sqrt(k) with r = n_e D^2 / SS, and the errors only make it smaller. Where the largest
-    bound over all beginnings is below (40 - 1) / 2, the evidence, a mean of them, is below 40.
-    """
-    goal, centred = GOAL, values - values[:, :1]
-    sums, squares = np.cumsum(centred, axis=1), np.cumsum(centred**2, axis=1)
+    """Return the night of each series' first alarm by the product's evidence."""
     found = np.zeros(len(values), dtype=np.int64)
-    live = np.arange(len(values))
     for t in range(SHORTEST, values.shape[1] - accepted + 1):
-        end = accepted + t - 1
-        a = accepted + np.arange(t - SHORTEST + 1)
-        b = end + 1 - a
-        early = sums[live, accepted - 1 : accepted - 1 + len(a)]
-        late = sums[live, end][:, None] - early
-        difference = late / b - early / a
-        within = squares[live, end][:, None] - early * early / a - late * late / b
-        n_e = a * b / (a + b)
-        bound = np.where(difference < 0, n_e * difference**2 / np.maximum(within, 1e-14), 0.0)
-        bound = bound * ((a + b - 1) / 2) - np.log(1 + n_e) / 2
-        near = live[bound.max(axis=1) >= math.log((goal - 1) / 2)]
-        if len(near):
-            own = None if errors is None else errors[near, : end + 1]
-            then, since = values[near, :accepted], values[near, accepted : end + 1]
-            log_e, _ = drop_evidence(then, since, own, horizon=horizon)
-            hit = near[log_e >= math.log(goal)]
-            found[hit] = t
-            live = np.setdiff1d(live, hit, assume_unique=True)
+        live = np.flatnonzero(found == 0)
+        own = None if errors is None else errors[live, : accepted + t]
+        then, since = values[live, :accepted], values[live, accepted : accepted + t]
+        log_e, _ = drop_evidence(then, since, own, horizon=horizon)
+        found[live[log_e >= math.log(GOAL)]] = t
     return found
 
 
@@ -379,6 +365,66 @@ def rows(run: Run) -> Iterator[Mapping[str, object]]:
 
 def _is_share(name: str, value: Any) -> bool:
     return isinstance(value, float) and name.startswith(("within_", "alarmed_", "warned"))
+
+
+SMALL = (8, 12, 30, 100, 1000)
+LEVELS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
+
+
+def of_few_accepted() -> Iterator[Setting]:
+    """Yield series after an accepted run of few examples, in which nothing changes.
+
+    Every run's accuracy varies around the level of the accepted one with a standard deviation of 0, or of the largest
+    for which the alarm promises its rate.
+    """
+    scale = Scale(greater_is_better=True, least=0.0, greatest=1.0)
+    promised_sd = {level: promised_between(level, scale) for level in LEVELS}
+    for n in SMALL:
+        for level in LEVELS:
+            for sd in (0.0, promised_sd[level]):
+                yield Setting(accepted=1, accepted_n=n, accuracy=level, sd=sd, horizon=52)
+    for n in SMALL:
+        for level in LEVELS:
+            yield Setting(accepted=1, accepted_n=n, accuracy=level, sd=promised_sd[level], horizon=365)
+    for level in LEVELS:
+        yield Setting(accepted=3, accepted_n=12, accuracy=level, sd=0.0, horizon=52)
+
+
+def small(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of docs/audit-alarms-small.csv: the share of series with an alarm within the year, by rule."""
+    for number, setting in enumerate(of_few_accepted()):
+        series = run.replications if setting.horizon < 100 else run.replications // 4
+        first, _ = new_examples(setting, series, np.random.default_rng([run.seed, number]), alarms_alone=True)
+        alarms = int((first["alarm"] > 0).sum())
+        yield {
+            "accepted": setting.accepted, "accepted_n": setting.accepted_n, "accuracy": setting.accuracy,
+            "sd": f"{setting.sd:g}", "horizon": setting.horizon, "series": series, "alarm": f"{alarms / series:.4f}",
+            "run_alarm": f"{(first['run_alarm'] > 0).mean():.4f}",
+            "upper": f"{limit('at most', alarms, series, 0.995):.4f}", "seed": run.seed,
+        }  # fmt: skip
+
+
+@tables.view("small.rates")
+def rates() -> list[dict[str, str]]:
+    """Return the rates at the largest promised spread by level, a row for each accepted run, and the largest limit."""
+    groups: dict[tuple[str, str, str], list[tables.Row]] = {}
+    for row in tables.read(tables.DOCS / "audit-alarms-small.csv"):
+        groups.setdefault((row["horizon"], row["accepted"], row["accepted_n"]), []).append(row)
+    found = []
+    for (horizon, accepted, n), cells in groups.items():
+        widest = {
+            row["accuracy"]: tables.percent(row["alarm"]) for row in cells
+        }  # the last, with the larger spread
+        times = "" if accepted == "1" else f"{accepted} runs (sd 0) of "
+        found.append(
+            {
+                "runs": {"52": "weekly", "365": "daily"}[horizon],
+                "accepted examples": f"{times}{int(n):,}",
+                **widest,
+                "upper limit": tables.percent(str(max(float(row["upper"]) for row in cells))),
+            }
+        )
+    return found
 
 
 RULES = {

@@ -123,18 +123,8 @@ def _known(limit: float | None) -> float:
 
 def _of_pair(cell: Bar, predictions: Predictions, seed: int) -> Mapping[str, float]:
     """Judge a difference through the public API, where gate and verdict are decided apart."""
-    assert predictions.y_true is not None
-    source = {
-        model.name: {
-            "id": [f"{i:04d}" for i in range(cell.n)],
-            "y_true": predictions.y_true.tolist(),
-            "y_pred": model.y_pred.tolist(),
-        }
-        for model in predictions.models
-        if model.y_pred is not None
-    }
     results = er.evaluate(
-        source, metrics=[cell.metric], resamples=2, seed=seed, intervals=["normal"], tests=["sign"],
+        predictions, metrics=[cell.metric], resamples=2, seed=seed, intervals=["normal"], tests=["sign"],
         gates=[f"a.{cell.metric} - b.{cell.metric} >= 0"],
     )  # fmt: skip
     (found,) = results.gates

@@ -6,15 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-import numpy as np
-
 from research.studies import (
     audits,
     bars,
     bias_variance,
     biased,
     chosen,
-    direct,
     extrapolation,
     families,
     headings,
@@ -31,7 +28,7 @@ from research.studies import (
     unequal,
 )
 from research.studies.harness import Run, Study
-from research.studies.judgement import Fact, Line, written
+from research.studies.judgement import Line, written
 from research.studies.known_limits import LIMITS
 
 STUDIES: tuple[Study, ...] = (
@@ -49,20 +46,11 @@ def of_gates(run: Run) -> Iterator[Line]:
     yield from bars.STUDY.confirm(run)
 
 
-def of_checks(run: Run) -> Iterator[Line]:
-    """What is no rate is tried once."""
-    for number, check in enumerate(direct.CHECKS.values()):
-        promise = (check.__doc__ or "").strip().rstrip(".")
-        fault = check(np.random.default_rng([run.seed, number]))
-        yield Fact(promise=promise, asked="always", found=fault or "yes", holds=fault is None)
-
-
 PROMISES: Mapping[str, Callable[[Run], Iterable[Line]]] = {
     **{study.heading: study.confirm for study in STUDIES},
     "Gates": of_gates,
     "Alarms of audits": audits.promised,
     "Statements of single runs": statements.promised,
-    "Tried once": of_checks,
 }
 """By heading: what measures the promises."""
 
