@@ -33,29 +33,17 @@ def resampling(*, quick: bool) -> Iterator[Row]:
     ours = best_of(lambda: all_intervals(predictions, METRICS, replicates))
     work = f"accuracy + F1 + MCC and all paired differences, 5 models, n = {n:,}, B = {replicates:,}"
     true, said, random = truth(predictions), labels(predictions), np.random.default_rng(1)
-    yield Row(
-        work,
-        "scikit-learn resampling loop",
-        ours,
-        scaled(loop(true, (said, (accuracy_score, f1_score, matthews_corrcoef))), 2, replicates),
-        least_ratio=50_000,
-    )
-    separate = [4 * true + 2 * labels_of for labels_of in said]
-    yield Row(
-        work,
-        "numpy: resample, then bincount each model's table",
-        ours,
-        scaled(lambda: one_table_each(separate, random), 10, replicates),
-        least_ratio=2000,
-    )
-    packed = packed_codes(true, said)
-    yield Row(
-        work,
-        "numpy: all models packed into one code, resample, one bincount",
-        ours,
-        scaled(lambda: one_table(packed, random), 10, replicates),
-        remark="the same idea as ours but for drawing the counts themselves",
-    )
+    separate, packed = [4 * true + 2 * labels_of for labels_of in said], packed_codes(true, said)
+    remark = "the same idea as ours but for drawing the counts themselves"
+    in_scikit_learn = loop(true, (said, (accuracy_score, f1_score, matthews_corrcoef)))
+    for peer, replicate, measured, goal, note in (
+        ("scikit-learn resampling loop", in_scikit_learn, 2, 50_000, ""),
+        ("numpy: resample, then bincount each model's table", lambda: one_table_each(separate, random), 10, 2000, ""),
+        ("numpy: all models packed into one code, resample, one bincount", lambda: one_table(packed, random), 10, None,
+         remark),
+    ):  # fmt: skip
+        theirs = scaled(replicate, measured, replicates)
+        yield Row(work, peer, ours, theirs, least_ratio=goal, remark=note)
 
 
 def all_intervals(predictions: Predictions, quantities: tuple[Quantity, ...], replicates: int) -> None:

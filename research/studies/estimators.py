@@ -6,6 +6,7 @@ to all of them on 100,000 fresh examples.
 
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 import zlib
@@ -64,23 +65,21 @@ def linear(x: Floats, y: Labels) -> Callable[[Floats], Labels]:
     return lambda new: (new @ direction > threshold).astype(np.int64)
 
 
-def nearest(x: Floats, y: Labels) -> Callable[[Floats], Labels]:
-    """Fit one nearest neighbour."""
-    from sklearn.neighbors import KNeighborsClassifier
+def of_sklearn(module: str, name: str, **settings: object) -> Fit:
+    """Return a learner of scikit-learn."""
 
-    model = KNeighborsClassifier(1, algorithm="kd_tree").fit(x, y)
-    return lambda new: np.asarray(model.predict(new), dtype=np.int64)
+    def fit(x: Floats, y: Labels) -> Callable[[Floats], Labels]:
+        model = getattr(importlib.import_module(f"sklearn.{module}"), name)(**settings).fit(x, y)
+        return lambda new: np.asarray(model.predict(new), dtype=np.int64)
 
-
-def tree(x: Floats, y: Labels) -> Callable[[Floats], Labels]:
-    """Fit a full classification tree."""
-    from sklearn.tree import DecisionTreeClassifier
-
-    model = DecisionTreeClassifier(random_state=0).fit(x, y)
-    return lambda new: np.asarray(model.predict(new), dtype=np.int64)
+    return fit
 
 
-LEARNERS: Mapping[str, Fit] = {"linear discriminant": linear, "1-NN": nearest, "tree": tree}
+LEARNERS: Mapping[str, Fit] = {
+    "linear discriminant": linear,
+    "1-NN": of_sklearn("neighbors", "KNeighborsClassifier", n_neighbors=1, algorithm="kd_tree"),
+    "tree": of_sklearn("tree", "DecisionTreeClassifier", random_state=0),
+}
 
 
 def estimates(

@@ -16,6 +16,7 @@ from evalreport.metrics.sample import estimate_all
 from research.studies.designs import Truth
 from research.studies.harness import Cell, Result, Study
 from research.studies.judgement import LEAST, Line, at_least
+from research.studies.known_limits import named
 from research.studies.populations import every_design, population
 from research.studies.simulation import tallied
 from research.studies.tally import Tally
@@ -58,8 +59,7 @@ def promised(result: Result) -> Iterator[Line]:
     """Promise every leading interval on a population, of values and of differences."""
     for truth in population(result.cell.design).truths:
         kind, model, quantity = truth
-        name = f"difference of {quantity.spelled}" if kind == "difference" else quantity.spelled
-        name += "" if model == "a" else f" of {model}"
+        name = named(kind, model, quantity.spelled)
         if (tally := result.totals.get(truth)) is not None:
             yield at_least(f"{result.cell.name}: {name}", tally.coverage_of_all, LEAST, round(tally.sets))
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import evalreport as er
 from evalreport.looks.levels import Declared, next_level
+from evalreport.predictions.table import Predictions
 from research.studies.harness import Run
 from research.studies.looks import (
     LIMIT,
@@ -39,6 +41,21 @@ def test_schedules_grow_to_all_examples() -> None:
             assert n[-1] == 1000
 
 
+def written(predictions: Predictions) -> dict[str, dict[str, Any]]:
+    """Return the columns that a user would give."""
+    source = {}
+    for model in predictions.models:
+        columns = {
+            "y_true": predictions.y_true,
+            "outcome": model.outcome,
+            "y_pred": model.y_pred,
+            "score": model.score,
+        }
+        source[model.name] = {name: values.tolist() for name, values in columns.items() if values is not None}
+        source[model.name]["id"] = [f"{i:05}" for i in range(predictions.n)]
+    return source
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS)
 def test_a_run_with_a_file_decides_as_the_study_counts(test: str, tmp_path: Path) -> None:
@@ -48,8 +65,9 @@ def test_a_run_with_a_file_decides_as_the_study_counts(test: str, tmp_path: Path
     before = False
     for size, level in zip(sizes(3, "equal"), levels(sizes(3, "equal"), None), strict=True):
         results = er.evaluate(
-            predictions_of(metric, first[:size], second[:size]), metrics=metric, looks=3, resamples=50,
+            written(predictions_of(metric, first[:size], second[:size])), metrics=metric, looks=3, resamples=50,
             looks_file=str(tmp_path / "looks.json"), lower_is_better=test == "paired t",
+            task="outcome" if metric == "mean_outcome" else "binary",
         )  # fmt: skip
         p = p_value(metric, first[:size], second[:size])
         row = next(r for r in results.comparisons if r.recommended and r.metric == results.primary_metric)

@@ -43,4 +43,4 @@ def test_five_unequal_halves_are_not_5x2cv() -> None:
     columns["fold"] = [int((i + 60 * r) % 300 < 30) for i, r in rows]
     said = {m: [(i // k) % 2 for i, _ in rows] for m, k in (("a", 2), ("b", 3))}
     found = evalreport.evaluate({m: {**columns, "y_pred": y} for m, y in said.items()}, resamples=50)
-    assert found.design == "cross-validation"
+    assert found.design != "5x2cv"
