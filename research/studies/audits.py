@@ -22,7 +22,8 @@ from evalreport.audit.run_alarm import (
     share_of_run,
 )
 from evalreport.audit.sequential_test import CORRELATED, LOOKS_A_YEAR
-from research.studies import tables
+from evalreport.plots.style import MUTED
+from research.studies import figures, tables
 from research.studies.harness import Run
 from research.studies.judgement import Fact, Line, at_most, limit
 
@@ -476,66 +477,33 @@ def finish(folder: Path) -> list[str]:
 
 def figure(measured: tables.Rows, path: Path) -> None:
     """Draw the false alarms of a year, and how soon drops are seen: seven accepted nights, sd 0.01."""
-    from evalreport.plots.style import MUTED, report_style, to_svg
 
-    with report_style():
-        from matplotlib.figure import Figure
+    def row(rule: str, good: str, drop: str) -> Mapping[int, str]:
+        given = {"kind": "normal", "accepted": "7", "accepted_n": "1000", "nightly": "1000", "sd": "0.01"}
+        given |= {"rule": rule, "good": good, "drop": drop}
+        (found,) = (row for row in measured if all(row[name] == value for name, value in given.items()))
+        return {day: found[f"within_{day}"] for day in DAYS if found[f"within_{day}"]}
 
-        canvas = Figure(figsize=(9.2, 3.8), layout="constrained")
+    def draw(canvas: Any) -> None:
         left, right = canvas.subplots(1, 2)
         left.axhline(100 * ALPHA, color=MUTED, linewidth=0.9, linestyle=(0, (3, 2)))
         for place, rule in enumerate(("per_run", "gate", "alarm")):
-            row = _seven(measured, rule, good="0", drop="0.0")
-            _draw(left, row, RULES[rule].strip("*").replace("`", ""), place)
-        left.set_title("nothing changed: series with a false alarm", fontsize=9)
+            label = RULES[rule].strip("*").replace("`", "")
+            figures.percentages(left, row(rule, "0", "0.0"), label, place)
+        for place, drop in enumerate((0.2, 0.05, 0.02)):
+            figures.percentages(right, row("alarm", "30", str(drop)), f"{100 * drop:g} points lower", place)
         left.legend(fontsize=8, loc="upper left")
-        _falls(right, measured)
-        for axes in (left, right):
-            axes.set_xscale("log")
-            axes.set_xticks([1, 7, 30, 90, 365], ["1", "7", "30", "90", "365"])
-            axes.minorticks_off()
-            axes.set_xlabel("runs")
+        right.legend(fontsize=8, loc="center right")
+        for axes, title in (
+            (left, "nothing changed: series with a false alarm"),
+            (right, "the alarm: series in which a drop was seen"),
+        ):
+            figures.over(axes, (1, 7, 30, 90, 365), "runs", title)
             axes.set_ylim(-2, 102)
         left.set_ylabel("%")
-        text = to_svg(
-            canvas,
-            name="audit-alarms",
-            title="Alarms of audits",
-            description="Share of series with a false alarm by run under three rules, and share in which the alarm"
-            " saw a drop of 2, 5 or 20 points; seven accepted runs, runs of 1,000 examples, sd 0.01.",
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
-
-def _seven(measured: tables.Rows, rule: str, **given: str) -> tables.Row:
-    """Return the row of a rule after seven accepted runs of 1,000 examples that vary with sd 0.01."""
-    given |= {
-        "kind": "normal",
-        "rule": rule,
-        "accepted": "7",
-        "accepted_n": "1000",
-        "nightly": "1000",
-        "sd": "0.01",
-    }
-    (row,) = (row for row in measured if all(row[name] == value for name, value in given.items()))
-    return row
-
-
-def _falls(axes: Any, measured: tables.Rows) -> None:
-    for place, drop in enumerate((0.2, 0.05, 0.02)):
-        row = _seven(measured, "alarm", good="30", drop=str(drop))
-        _draw(axes, row, f"{100 * drop:g} points lower", place)
-    axes.set_title("the alarm: series in which a drop was seen", fontsize=9)
-    axes.legend(fontsize=8, loc="center right")
-
-
-def _draw(axes: Any, row: tables.Row, label: str, place: int) -> None:
-    from evalreport.plots.style import mark_of
-
-    mark = mark_of(place)
-    shown = {name: row[name] for name in row if name.startswith("within_") and row[name]}
-    axes.plot(
-        [int(name.removeprefix("within_")) for name in shown], [100 * float(share) for share in shown.values()],
-        color=mark.colour, marker=mark.marker, linestyle=mark.dash, linewidth=1.3, markersize=4, label=label,
-    )  # fmt: skip
+    description = (
+        "Share of series with a false alarm by run under three rules, and share in which the alarm saw a drop of 2, 5"
+        " or 20 points; seven accepted runs, runs of 1,000 examples, sd 0.01."
+    )
+    figures.write(path, draw, (9.2, 3.8), "Alarms of audits", description)
