@@ -123,8 +123,9 @@ def _known(limit: float | None) -> float:
 
 def _of_pair(cell: Bar, predictions: Predictions, seed: int) -> Mapping[str, float]:
     """Judge a difference through the public API, where gate and verdict are decided apart."""
+    source: Any = predictions  # taken as it is, though users give tables
     results = er.evaluate(
-        predictions, metrics=[cell.metric], resamples=2, seed=seed, intervals=["normal"], tests=["sign"],
+        source, metrics=[cell.metric], resamples=2, seed=seed, intervals=["normal"], tests=["sign"],
         gates=[f"a.{cell.metric} - b.{cell.metric} >= 0"],
     )  # fmt: skip
     (found,) = results.gates

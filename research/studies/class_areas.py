@@ -22,6 +22,7 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import evidence_of_classes
 from evalreport.predictions.arrays import Floats
 from evalreport.samplings import Examples, Influence
+from evalreport.schema.metrics import Interval
 from research.studies.harness import Cell, Run, measure
 from research.studies.simulation import led
 from research.studies.tally import Tally, one
@@ -94,7 +95,7 @@ def counted(
     first, second = generator.normal(size=(2, n, k))
     noises = first, cell.correlation * first + np.sqrt(1 - cell.correlation**2) * second
     pair = [class_ranks(true, cell.shift * np.eye(k)[true] + noise) for noise in noises]
-    found = {}
+    found: dict[tuple[Quantity, str], tuple[float, Interval]] = {}
     for quantity in QUANTITIES:
         a, b = (estimate_of(quantity, ranks, np.ones((1, n))) for ranks in pair)
         of_pair = led(paired_difference(a, replace(b, model="n")))
