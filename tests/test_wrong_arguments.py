@@ -63,7 +63,7 @@ def test_names_of_models() -> None:
         er.evaluate({"\ud800": ROWS}, resamples=20)
 
 
-@pytest.mark.parametrize("place", [None, 1, b"x", [], {}])
+@pytest.mark.parametrize("place", every(2, [None, 1, b"x", [], {}]))
 def test_places(place: Any, tmp_path: Path) -> None:
     """What is no path is none, wherever it is meant to be one."""
     results = evaluate()

@@ -68,6 +68,7 @@ def test_without_gates_and_history_the_report_is_that_of_run(audit, tmp_path):
     assert plain == audited
 
 
+@pytest.mark.slow
 def test_new_models_share_a_line_and_the_promise_is_said_once(audit):
     """Two models that the accepted run does not have; the promise is that of the model whose runs may vary least."""
     for model, correct in (("forest", 96), ("tree", 60)):
@@ -181,6 +182,7 @@ def test_the_report_shows_the_change(audit):
     assert results()["history"][0]["paired"]
 
 
+@pytest.mark.slow
 @needs_locks
 def test_another_audit_of_the_series_is_not_overtaken(audit):
     """With --wait 0 it leaves at once, with --wait 0.3 after that time: exit 2, nothing done, and it says who runs."""

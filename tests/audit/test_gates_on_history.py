@@ -156,6 +156,7 @@ def test_a_run_that_is_accepted_afterwards_passes_when_it_is_run_again(history):
     assert (gate_of(failed)[0], gate_of(again)[0], added) == ("fail", "pass", False)
 
 
+@pytest.mark.slow
 def test_a_pruned_reference_leaves_the_gate_undecided(history):
     """The run that a repeated run was compared with is gone: no guess."""
     for place, correct in enumerate((360, 359, 358, 357)):
@@ -246,6 +247,7 @@ def test_a_mean_cost_is_compared_with_that_of_an_earlier_run(history, factor, ou
     assert "at the accepted run 1" in str(record.text)
 
 
+@pytest.mark.slow
 def test_other_figures_of_costs_over_runs(history):
     """A bill is known exactly; a percentile without an upper limit decides nothing; slices; what was not there."""
     audited(history, priced(1.0), metrics=(), slices=("lang",))

@@ -293,6 +293,7 @@ def test_a_declared_difference_between_runs_takes_the_place_of_the_estimate(hist
     assert row.p_value == pytest.approx(p, rel=0.02)
 
 
+@pytest.mark.slow
 def test_the_place_in_the_year_survives_an_acceptance(week):
     """Runs since the first count on where others are accepted; a weekly series has 52 of them a year."""
     for number in (8, 9):
@@ -301,6 +302,7 @@ def test_the_place_in_the_year_survives_an_acceptance(week):
     assert answer(found, "worse").details["t"] == 8
 
 
+@pytest.mark.slow
 def test_runs_a_week_apart_have_a_year_of_52(history):
     """The distance of the first two runs fixes it, also where later ones come faster."""
     for number, day in enumerate((1, 8, 9)):
@@ -343,6 +345,7 @@ def told(history, sources, **given):
     return found, np.array([row.value for row in rows]), np.array([row.standard_error for row in rows])
 
 
+@pytest.mark.slow
 def test_every_metric_has_nights(history):
     """F1 on new examples: its values by night are compared, with their standard errors, and nothing is resampled."""
     sources = [right(share(correct, 200), first=1000 * k) for k, correct in enumerate((180, 182, 140, 142))]

@@ -219,6 +219,7 @@ def test_the_command_says_where_the_page_lies(place: Path, capsys):
     assert "name another folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_words_of_the_page_are_those_of_the_results(place: Path, history: History):
     """What did not pass stands beside its run, in the gate's own words."""
     page = write_site(history, place / "words").page.read_text()

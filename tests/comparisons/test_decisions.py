@@ -168,7 +168,7 @@ def test_a_named_interval_stands_beside_the_verdict_and_not_in_it(named: str) ->
 # --- equivalence ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("correction", ["holm", "bh", "none"])
+@pytest.mark.parametrize("correction", every(3, ["holm", "bh", "none"]))
 @pytest.mark.parametrize(("metric", "margin"), every(2, [("accuracy", 0.11), ("mcc", 0.22)]))
 def test_the_adjusted_p_of_equivalence_is_that_of_the_verdicts_interval(
     metric: str, margin: float, correction: Any
@@ -221,6 +221,7 @@ def test_the_smallest_alpha_agrees_with_what_is_decided_at_alpha() -> None:
     assert smallest_alpha(lambda alpha: 1.0 if alpha < 0.01 else alpha - 0.3, 0.05) > 0.05
 
 
+@pytest.mark.slow
 def test_a_large_family_can_be_decided_on_what_has_no_influence_values() -> None:
     """Eight models make 28 pairs, and 200 resamples would leave no p-value times 28 below 0.05."""
     random = np.random.default_rng(1)

@@ -218,6 +218,7 @@ def test_the_file_holds_no_id_and_no_answer(alike: Grown, tmp_path: Path) -> Non
     assert json.loads(text)["schema"] == "evalreport/looks/1"
 
 
+@pytest.mark.slow
 def test_early_looks_decide_large_differences_without_draws(tmp_path: Path) -> None:
     """What swaps led is decided by its closed interval, so that no number of draws bounds its p-value."""
     rng = np.random.default_rng(3)

@@ -157,6 +157,7 @@ def test_every_open_random_state_is_seeded_by_the_task(folder: Path, plan: Write
     assert in_order(ids, proba) == expected[:, 1].tolist()
 
 
+@pytest.mark.slow
 def test_the_search_chooses_what_grid_search_chooses(folder: Path, plan: Write, examples: Examples):
     """Nested folds: in every outer fold the parameters of GridSearchCV on the same inner folds."""
     grid = (

@@ -47,6 +47,7 @@ def test_a_block_changes_and_the_rest_stays(simulate: Callable[..., Results], mi
     assert 'id="leaderboard"' in page
 
 
+@pytest.mark.slow
 def test_every_section_has_a_block(simulate: Callable[..., Results], mine: Path) -> None:
     """Without a line of its own in the base template, every section of the report has a block that super() keeps."""
     names = {f"section_{section.name}" for section in SECTIONS}
@@ -140,6 +141,7 @@ def test_a_mistake_in_a_section_is_found_in_that_section(
 BANK = Path(__file__).parents[2] / "examples" / "custom-template" / "templates"
 
 
+@pytest.mark.slow
 def test_the_example_of_a_bank_is_whole(simulate: Callable[..., Results], tmp_path: Path) -> None:
     """Letterhead, logo, colours, footer, the added sentence and section, its link; nothing from outside."""
     render(simulate(), tmp_path, options=OutputOptions(formats=("html",), templates=BANK))

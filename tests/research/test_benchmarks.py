@@ -27,6 +27,7 @@ def test_ratio_and_goal() -> None:
     assert timed.ratio is None
 
 
+@pytest.mark.slow
 def test_scaled_time_is_said() -> None:
     """A loop of which few replicates ran is scaled by their number, and the page says so."""
     calls = []

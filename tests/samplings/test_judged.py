@@ -198,6 +198,7 @@ def composed() -> Source:
     return found
 
 
+@pytest.mark.slow
 def test_neither_order_nor_threads_change_a_figure() -> None:
     """Suites, attempts of unlike number, clusters and a judge at once: rows in any order, and two threads."""
     source, random = composed(), np.random.default_rng(2)

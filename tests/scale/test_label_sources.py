@@ -149,6 +149,7 @@ def test_what_is_no_test_set_of_labels_is_refused(
         counts_of(write(tmp_path, **columns), Options())
 
 
+@pytest.mark.slow
 def test_probabilities_of_several_classes_are_named(tmp_path: Path) -> None:
     """Labels are counted; what is left out is said. Of two classes nothing is."""
     labels: list[object] = [0, 1, 2]

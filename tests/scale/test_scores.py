@@ -204,6 +204,7 @@ def test_curves_and_thresholds_are_those_of_the_histograms(summed: Results, rows
             assert np.abs(np.subtract(mine.counts, theirs.counts)).max() <= 5
 
 
+@pytest.mark.slow
 def test_labels_are_cut_as_a_run_cuts_them(one: Path, tmp_path: Path, summed: Results, rows: Results) -> None:
     """At 0.5, or where --threshold says; scores without probabilities at a threshold only."""
     assert [c.count for c in summed.confusion] == [c.count for c in rows.confusion]
@@ -366,6 +367,7 @@ def test_verify_takes_the_aggregate_that_was_run_among_several_with_the_same_cou
     assert "'sums', 'sums-copied' hold the same counts" in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.slow
 def test_verify_finds_counts_of_other_files(
     one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -352,6 +352,7 @@ def test_a_bucket_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     forget()
 
 
+@pytest.mark.slow
 def test_a_bucket_of_google() -> None:
     """gs:// goes through pyarrow's file system as well: listed and copied from a server with that interface."""
     held = {f"preds/{model}/part-0.csv": MODEL.encode() for model in ("forest", "knn")}

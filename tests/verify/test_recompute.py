@@ -413,6 +413,7 @@ def test_a_file_without_warnings_is_compared(copy, verify):
     assert "internal error" not in said
 
 
+@pytest.mark.slow
 def test_inputs_are_looked_for_in_the_current_folder(made, verify, monkeypatch):
     """By their recorded paths, without --inputs."""
     monkeypatch.chdir(made / "models")

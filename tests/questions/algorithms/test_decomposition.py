@@ -147,6 +147,7 @@ def test_the_replicates_part_is_that_of_a_two_way_table() -> None:
     assert parts.third == pytest.approx(own * third, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_limits_hold_what_other_replicates_would_give() -> None:
     """Thirty fits that move together (variance 0.5, noise 0.02): limits over examples alone missed in 55 to 98 %.
 

@@ -73,6 +73,7 @@ def test_plus_is_between_the_apparent_and_the_capped_error(apparent: float, out:
     assert mirrored.value == pytest.approx(1 - plus.value, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_nearest_neighbour_on_pure_noise() -> None:
     """1-NN on labels that nothing predicts: e_R = 0, e_1 near 1/2, so .632 near .316 and .632+ near 1/2.
 

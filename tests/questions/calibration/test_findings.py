@@ -35,6 +35,7 @@ def test_an_interval_that_leaves_out_1_is_not_said_to_show_nothing(
     assert str(heading).startswith(begins)
 
 
+@pytest.mark.slow
 def test_where_none_shows_the_heading_names_the_first_of_the_board() -> None:
     """Not the first of the alphabet where all p-values are 1; before it a model whose interval leaves out 1."""
     worse = np.where(np.arange(800) % 4 == 0, RNG.permutation(P), P)

@@ -105,6 +105,7 @@ def of_a_slice(intervals):
     return tuple(i for i in intervals if i == intervals[0] or i.method == "normal")
 
 
+@pytest.mark.slow
 def test_separate_test_sets_are_sliced_apart():
     """With --join independent each model's slice holds its own examples, and equals a run on them."""
     random = np.random.default_rng(3)
