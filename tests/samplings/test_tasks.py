@@ -25,6 +25,8 @@ from evalreport.schema.results import to_json
 from tests.reference.second_round import agrees, each
 from tests.samples.suites import TASKS, outcomes, scores, write
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 AVERAGES: Mapping[str, Literal["tasks", "examples"]] = {"macro": "tasks", "micro": "examples"}
 
 

@@ -29,6 +29,8 @@ from evalreport.schema.warnings import WarningRecord
 from tests.reference.second_round import agrees, each
 from tests.samples.algorithms import evaluate, replicates
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 # Additive to rounding: the terms of the sums are of the size of the loss.
 EXACT = 1e-12
 

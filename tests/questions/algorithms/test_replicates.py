@@ -13,6 +13,8 @@ import evalreport
 from evalreport.questions.algorithms.replicates import bootstrap_632plus, optimism_by_example, out_of_bag
 from tests.samples.algorithms import estimates, evaluate, nearest, refitted, replicates
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 # Four examples, two replicates. Replicate 1 drew e0 twice, e1 and e2; replicate 2 drew e1, e2 and e3 (twice).
 TRUTH = ["a", "a", "b", "b"]
 SAID = [["a", "a", "b", "a"], ["b", "a", "a", "b"]]

@@ -10,6 +10,8 @@ import pytest
 import evalreport as er
 from evalreport.questions.calibration.findings import Finding, calibration_findings, calibration_heading
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 RNG = np.random.default_rng(17)
 P = RNG.uniform(0.05, 0.6, 800)
 Y = (RNG.random(800) < P).astype(int)

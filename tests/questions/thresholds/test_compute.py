@@ -12,6 +12,8 @@ from evalreport.metrics.curves import murphy
 from evalreport.metrics.threshold_counts import Forecasts
 from evalreport.plots.curves import curve_of
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 
 def elementary(p: np.ndarray, y: np.ndarray, at: float) -> np.ndarray:
     """Return each example's score: 1 - t where an event is missed, t where a false alarm is raised."""
