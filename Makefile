@@ -33,7 +33,7 @@ help: ## this list
 
 # Files with tests of a kind: collecting all others takes each process 20 seconds.
 SYSTEM = $(sort $(shell grep -rl --include='test_*.py' 'mark\.system' tests))
-SLOW = $(sort $(shell grep -rlE --include='test_*.py' 'mark\.slow|^ *@given' tests))
+SLOW = $(sort $(shell grep -rlE --include='test_*.py' 'mark\.slow|samples\.cases|^ *@given' tests))
 
 demo: .venv/.core libraries ## set up what a run needs, then make an example and its report in evalreport-demo/
 	$(BIN)/evalreport demo
@@ -44,7 +44,7 @@ test-system: env ## a real browser, PDF tools, a Dask cluster, killed processes,
 	@scripts/debian-packages.sh system
 	$(BIN)/python -m pytest $(SYSTEM) -m "system and not slow and not machines" --numprocesses $(JOBS) --dist loadfile
 
-test-slow: env ## tests that take a second or more each, of the system half a minute, and a hundred draws of drawn data
+test-slow: env ## tests of half a second or more, of the system half a minute, the other cases of many tests, a hundred draws of drawn data
 	@scripts/debian-packages.sh system
 	$(BIN)/python -m pytest $(SLOW) -m "not machines and (slow or hypothesis and not system)" --hypothesis-profile thorough \
 	    --numprocesses $(JOBS) --dist worksteal

@@ -28,7 +28,7 @@ from tests.samples.prediction_files import Write, arrays_of
 collect_ignore = ["portable"]
 """What takes system calls away on import, for a process of its own."""
 
-settings.register_profile("quick", max_examples=30)
+settings.register_profile("quick", max_examples=15)
 settings.register_profile("thorough", max_examples=100)
 settings.load_profile("quick")  # `make test-slow` takes the other one
 

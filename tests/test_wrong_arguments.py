@@ -11,6 +11,7 @@ import pytest
 import evalreport as er
 from evalreport.cli.configuration import settle
 from evalreport.errors import EvalreportError, InputError
+from tests.samples.cases import every
 
 ROWS = {"id": list(range(30)), "y_true": [0, 1] * 15, "y_pred": [0, 1, 1] * 10}
 BIG = 10**400
@@ -62,7 +63,7 @@ def test_names_of_models() -> None:
         er.evaluate({"\ud800": ROWS}, resamples=20)
 
 
-@pytest.mark.parametrize("place", [None, 1, b"x", [], {}])
+@pytest.mark.parametrize("place", every(2, [None, 1, b"x", [], {}]))
 def test_places(place: Any, tmp_path: Path) -> None:
     """What is no path is none, wherever it is meant to be one."""
     results = evaluate()
@@ -104,7 +105,7 @@ def test_weights_of_any_size(weight: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["metrics", "gates", "slices", "baseline", "positive", "weight", "labels", "title"]
+    "name", every(2, ["metrics", "gates", "slices", "baseline", "positive", "weight", "labels", "title"])
 )
 def test_texts_of_a_million_letters(name: str, tmp_path: Path) -> None:
     """Refused at once, with their name and in one short line."""

@@ -14,13 +14,13 @@ from evalreport.imports.table import (
     Row,
     Runs,
     as_table,
+    asked_text,
+    chosen,
     cost_of,
     digest,
     files_of,
     json_lines,
     judgement_of,
-    named,
-    once,
     part_of,
     read_from,
 )
@@ -79,8 +79,7 @@ def import_every_eval_ever(
     UsageError
         Two evaluations of one model, or names that do not fit the models.
     """
-    sources = [one for place, path in enumerate(paths) for one in _found(place, path)]
-    sources = once(named([one for one in sources if not tasks or one.task in tasks], paths, models), runs)
+    sources = chosen(paths, _found, models, tasks=tasks, runs=runs)
     if not sources:
         which = f" of {', '.join(tasks)}" if tasks else ""
         raise InputError(f"there is no instance file{which}", file=str(paths[0]), expected=_EXPECTED)
@@ -94,7 +93,7 @@ def import_every_eval_ever(
             part_of(sample.content, "metadata"),
             None,
             _costs(sample.content),
-            _text(sample.content),
+            asked_text(part_of(sample.content, "input").get("raw")),
         )
         for one in sources
         for sample in one.source
@@ -152,13 +151,9 @@ def _matched_by_hash(found: Sequence[Found[list[_Sample]]]) -> bool:
     if all("" not in set.union(*sets) and set.intersection(*sets) for sets in by_task.values()):
         return True
     sample, before = clash
-    raise InputError(
-        f"the sample {sample.content['sample_id']} has another sample_hash than in {before.path}, line {before.line}",
-        file=str(sample.path),
-        line=sample.line,
-        expected="models that were asked the same",
-        remedy="evaluate both on the same version of the data set",
-    )
+    name, there = str(sample.content["sample_id"]), f"{before.path}, line {before.line}"
+    said = {"sample": name, "what": "another sample_hash", "there": there}
+    raise InputError.of("other_question", file=str(sample.path), line=sample.line, **said)
 
 
 def _judged(sample: _Sample, metric: str) -> float | None:
@@ -170,13 +165,7 @@ def _judged(sample: _Sample, metric: str) -> float | None:
 
 
 def _costs(content: Record) -> dict[str, float | None]:
-    latency = cost_of(part_of(content, "performance").get("latency_ms"))
     return {
-        "latency": None if latency is None else latency / 1000,
+        "latency": cost_of(part_of(content, "performance").get("latency_ms"), 1000),
         "tokens": cost_of(part_of(content, "token_usage").get("total_tokens")),
     }
-
-
-def _text(content: Record) -> str | None:
-    raw = part_of(content, "input").get("raw")
-    return raw if isinstance(raw, str) and raw.strip() else None

@@ -9,7 +9,9 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
+
+import pyarrow as pa
 
 from evalreport.errors import InputError, UsageError
 from evalreport.imports.table import (
@@ -20,21 +22,19 @@ from evalreport.imports.table import (
     Row,
     Runs,
     as_table,
+    asked_text,
+    chosen,
     cost_of,
     digest,
     json_of,
     judgement_of,
-    named,
     number_of,
-    once,
     parsed,
     part_of,
     read_from,
+    refuse_other_question,
 )
 from evalreport.texts import Message
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _EXPECTED = "a log of Inspect AI: .eval, or .json with eval and samples"
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -94,19 +94,19 @@ def import_inspect(
     UsageError
         Several scorers and none was named, or two logs of one model and task.
     """
-    logs = [_found(place, path, log) for place, given in enumerate(paths) for path, log in _logs(given)]
-    logs = once(named(logs, paths, models), runs)
+    logs = chosen(paths, _logs, models, runs=runs)
     if not logs:
         raise InputError("there is no log", file=str(paths[0]), expected=_EXPECTED)
     outcome = _scorer(logs, scorer, gold)
     rows: list[Row] = []
-    asked: dict[tuple[str, str], tuple[str, str]] = {}
+    asked: dict[tuple[str, ...], tuple[str, str]] = {}
     said = [*read_from(logs), Message("imported.outcome", name=outcome)]
     for one in logs:
         log = one.source
         for sample in sorted(log.samples, key=lambda sample: (str(sample["id"]), str(sample.get("epoch")))):
             example = str(sample["id"])
-            _check_asked(asked, (one.task, example), sample, one.file)
+            target, key = digest(sample.get("target")), (one.task, example)
+            refuse_other_question(asked, key, target, sample=example, what="another target", file=one.file)
             values = {"task": one.task, "outcome": _score(one.file, sample, outcome)}
             if gold is not None:
                 values["gold"] = _score(one.file, sample, gold)
@@ -164,22 +164,7 @@ def _text(sample: Record) -> str | None:
         given = asked[-1] if asked else None
         if isinstance(given, list):
             given = " ".join(str(part["text"]) for part in given if isinstance(part, dict) and "text" in part)
-    return given if isinstance(given, str) and given.strip() else None
-
-
-def _check_asked(
-    asked: dict[tuple[str, str], tuple[str, str]], example: tuple[str, str], sample: Record, file: str
-) -> None:
-    """Refuse models that were asked different things under the same id of a task."""
-    target = digest(sample.get("target"))
-    first, where = asked.setdefault(example, (target, file))
-    if target != first:
-        raise InputError(
-            f"the sample {example[1]} has another target than in {where}",
-            file=file,
-            expected="models that were asked the same",
-            remedy="evaluate both on the same version of the data set",
-        )
+    return asked_text(given)
 
 
 def _scorers(sample: Record) -> Iterator[tuple[str, object]]:
@@ -229,17 +214,17 @@ def _score(file: str, sample: Record, scorer: str) -> float | None:
     return judgement_of(value, scorer, file, place=place, remedy=remedy)
 
 
-def _logs(given: Path) -> Iterator[tuple[Path, dict[str, object]]]:
-    if not given.is_dir():
-        yield given, _content(given)
-        return
-    for path in sorted((*given.rglob("*.eval"), *given.rglob("*.json"))):
+def _logs(place: int, given: Path) -> Iterator[Found[Log]]:
+    in_folder = given.is_dir()
+    for path in sorted((*given.rglob("*.eval"), *given.rglob("*.json"))) if in_folder else [given]:
         try:
-            yield path, _content(path)
+            content = _content(path)
         except InputError:
             # A folder of logs may hold other JSON, such as their listing.
-            if path.suffix == ".eval":
+            if path.suffix == ".eval" or not in_folder:
                 raise
+        else:
+            yield _found(place, path, content)
 
 
 def _content(path: Path) -> dict[str, object]:
@@ -333,8 +318,6 @@ def _unpacked(archive: _Archive, info: zipfile.ZipInfo) -> Iterator[bytes]:
 
 
 def _zstandard(archive: _Archive, info: zipfile.ZipInfo) -> pa.NativeFile:
-    import pyarrow as pa
-
     archive.stream.seek(info.header_offset)
     header = archive.stream.read(_LOCAL_HEADER)
     if header[:4] != b"PK\x03\x04" or len(header) < _LOCAL_HEADER or info.flag_bits & 1:

@@ -7,9 +7,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from evalreport.errors import InputError, UsageError
 from evalreport.imports.table import (
@@ -19,19 +18,20 @@ from evalreport.imports.table import (
     Json,
     Record,
     Row,
+    Runs,
     as_table,
+    asked_text,
+    chosen,
     files_of,
     json_lines,
     judgement_of,
-    named,
     number_of,
-    once,
     part_of,
     read_from,
+    refuse_other_question,
 )
 from evalreport.texts import Message
 
-Runs = Literal["only", "last", "all"]
 NAME = re.compile(r"samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl")
 _EXPECTED = (
     "a sample log of lm-evaluation-harness (--log_samples): one JSON object a line with doc and target"
@@ -56,14 +56,6 @@ class Sample:
     target: str
     filter: str
     content: Record
-
-
-@dataclass(slots=True)
-class Questions:
-    """The first sample of each question, to find models that were asked different things."""
-
-    documents: dict[tuple[str, str], Sample] = field(default_factory=dict)
-    prompts: dict[tuple[str, str], Sample] = field(default_factory=dict)
 
 
 def import_lm_eval(
@@ -102,21 +94,21 @@ def import_lm_eval(
     UsageError
         There are several filters or runs, and none was named.
     """
-    found = [log for place, path in enumerate(paths) for log in _logs(place, path)]
-    logs = named([log for log in found if not tasks or log.task in tasks], paths, models)
+    every = "--runs all to take them as attempts, "
+    logs = chosen(paths, _logs, models, tasks=tasks, runs=runs, or_else=every)
     if not logs:
         which = f" of the tasks {', '.join(tasks)}" if tasks else ""
         raise InputError(
             f"there is no file samples_TASK_DATE.jsonl{which}", file=str(paths[0]), expected=_EXPECTED
         )
-    numbered = _numbered(logs, runs)
+    numbered = _numbered(logs)
     files = read_from([log for log, _ in sorted(numbered, key=lambda pair: logs.index(pair[0]))])
-    questions, rows, notes = Questions(), list[Row](), set[Message]()
+    asked, rows, notes = dict[tuple[str, ...], tuple[str, str]](), list[Row](), set[Message]()
     for log, run in numbered:
         samples = _filtered(list(_samples(log)), filter_name)
         examples = _examples(samples)
         for sample, example in zip(samples, examples, strict=True):
-            _check_question(questions, sample, example, prompts_differ=prompts_differ)
+            _check_question(asked, sample, example, prompts_differ=prompts_differ)
             name = metric or _first_metric(sample)
             rows += _judged(sample, example, name, run)
             notes.add(_meaning(rows[-1], name, sample.filter))
@@ -153,10 +145,8 @@ def _logs(place: int, path: Path) -> Iterator[Log]:
         yield Found(place, file.absolute().parent.name, str(file), file, task=task, when=date)
 
 
-def _numbered(logs: Sequence[Log], runs: Runs) -> list[tuple[Log, str | None]]:
+def _numbered(logs: Sequence[Log]) -> list[tuple[Log, str | None]]:
     """Return the logs to read, with the number of the run if several are of one model and task."""
-    if runs != "all":
-        logs = once(logs, runs, "--runs all to take them as attempts, ")
     every, numbers = Counter((log.model, log.task) for log in logs), Counter[tuple[str, str]]()
     numbered = []
     for log in sorted(logs, key=lambda log: (log.model, log.task, log.when, log.file)):
@@ -215,32 +205,22 @@ def _examples(samples: Sequence[Sample]) -> list[str]:
     return examples
 
 
-def _check_question(questions: Questions, sample: Sample, example: str, *, prompts_differ: bool) -> None:
+def _check_question(
+    asked: dict[tuple[str, ...], tuple[str, str]], sample: Sample, example: str, *, prompts_differ: bool
+) -> None:
     """Refuse models that were asked different things."""
-    first = questions.documents.setdefault((sample.log.task, sample.number), sample)
-    if first.document != sample.document:
-        raise _mismatch(first, sample, "another document")
-    first = questions.prompts.setdefault((sample.log.task, example), sample)
-    if first.target != sample.target:
-        raise _mismatch(first, sample, "another target")
-    if first.prompt != sample.prompt and not prompts_differ:
-        raise _mismatch(
-            first,
-            sample,
-            "another prompt",
-            "evaluate both with the same prompt, or pass --prompts-differ where the difference is meant",
-        )
-
-
-def _mismatch(
-    first: Sample,
-    sample: Sample,
-    what: str,
-    remedy: str = "evaluate both models on the same version of the task",
-) -> InputError:
-    place = f"{first.log.file}, line {first.line}"
-    problem = f"the sample {sample.number} of the task {sample.log.task} has {what} than in {place}"
-    return _refused(sample, problem, "models that were asked the same", remedy)
+    log = sample.log
+    parts = [
+        ("document", sample.number, sample.document, "other_question_of_task"),
+        ("target", example, sample.target, "other_question_of_task"),
+        ("prompt", example, sample.prompt, "other_prompt"),
+    ]
+    name = f"{sample.number} of the task {log.task}"
+    for part, key, question, code in parts[: 2 if prompts_differ else 3]:
+        refuse_other_question(
+            asked, (part, log.task, key), question,
+            sample=name, what=f"another {part}", file=log.file, line=sample.line, code=code,
+        )  # fmt: skip
 
 
 def _refused(sample: Sample, problem: str, expected: str, remedy: str | None = None) -> InputError:
@@ -356,10 +336,10 @@ def _text(sample: Sample) -> str | None:
     """Return the question: a field of the document, else the end of the prompt."""
     document = _metadata(sample)
     for name in ASKED:
-        if isinstance(document.get(name), str) and str(document[name]).strip():
-            return str(document[name])
-    prompt = part_of(part_of(sample.content, "arguments"), "gen_args_0").get("arg_0")
-    return prompt[-LONGEST_TEXT:] if isinstance(prompt, str) and prompt.strip() else None
+        if (text := asked_text(document.get(name))) is not None:
+            return text
+    prompt = asked_text(part_of(part_of(sample.content, "arguments"), "gen_args_0").get("arg_0"))
+    return None if prompt is None else prompt[-LONGEST_TEXT:]
 
 
 def _metadata(sample: Sample) -> Record:

@@ -12,7 +12,7 @@ import os
 import re
 import sqlite3
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -28,10 +28,10 @@ from evalreport.imports.table import (
     Row,
     as_table,
     cell,
+    chosen,
     cost_of,
     digest,
     judgement_of,
-    named,
     once,
     parsed,
     read_from,
@@ -67,15 +67,16 @@ class Table:
 
     file: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[object, ...], ...]
+    rows: tuple[Mapping[str, object], ...]
+    """By column; one that a row lacks is empty."""
 
     @property
     def named(self) -> list[str]:
         """The columns that a user may name."""
         return [name for name in self.columns if name != TRACED_ID]
 
-    def column(self, name: str, option: str) -> int:
-        """Return a column's position.
+    def column(self, name: str, option: str) -> list[object]:
+        """Return the cells of a column that the option names.
 
         Raises
         ------
@@ -89,7 +90,7 @@ class Table:
                 expected=f"one of {', '.join(self.named)}",
                 remedy=f"name another with {option}",
             )
-        return self.columns.index(name)
+        return [row.get(name) for row in self.rows]
 
 
 Load: TypeAlias = Callable[[], Table | None]
@@ -168,9 +169,8 @@ def import_mlflow(
         raise UsageError(
             "--target contradicts --outcome and --gold: truth and answer, or a judgement of the answer"
         )
-    runs_read = [one for place, path in enumerate(paths) for one in _found(place, str(path), experiment)]
-    chosen = named(runs_read, paths, models)
-    loaded = [(one, one.source()) for one in chosen]
+    found_in = partial(_found, experiment=experiment)
+    loaded = [(one, one.source()) for one in chosen(paths, found_in, models, runs="all")]
     without = [one for one, table in loaded if table is None]
     read = [(one, table) for one, table in loaded if table is not None]
     if outcome is not None and not models and any(outcome in table.columns for _, table in read):
@@ -200,8 +200,9 @@ def import_mlflow(
     return as_table(rows, [*said, *sorted(how, key=str)])
 
 
-def _found(place: int, path: str, experiment: str | None) -> list[Found[Load]]:
+def _found(place: int, given_path: Path | str, *, experiment: str | None) -> list[Found[Load]]:
     """Return the runs of a store, or the tables of a folder, which are loaded later."""
+    path = str(given_path)
     if _is_server(path):
         return list(runs_of(place, path, experiment))
     if path.startswith("sqlite:"):
@@ -276,15 +277,15 @@ def _rows(
                 expected=f"one of the columns {', '.join(table.named)}",
                 remedy="name the column with --outcome, or both with --target and --prediction",
             )
-        places = table.column(truth, "--target"), table.column(answered, "--prediction")
-        values = [{"y_true": cell(row[places[0]]), "y_pred": cell(row[places[1]])} for row in table.rows]
+        pairs = zip(table.column(truth, "--target"), table.column(answered, "--prediction"), strict=True)
+        values = [{"y_true": cell(true), "y_pred": cell(predicted)} for true, predicted in pairs]
         said, used = Message("imported.labels", truth=truth, prediction=answered), {truth}
     examples, how = _examples(table, id_column, answered)
-    attempt = next((table.columns.index(name) for name in ATTEMPTS if name in table.columns), None)
-    attempts = [None if attempt is None else str(row[attempt]) for row in table.rows]
+    attempt = next((name for name in ATTEMPTS if name in table.columns), None)
+    attempts = [None if attempt is None else str(row.get(attempt)) for row in table.rows]
     kept = [name for name in table.columns if _is_input(name, answered) and name not in {*used, id_column}]
     rows = [
-        Row(model, example, own, _metadata(table, row, kept), number, _costs(table, row))
+        Row(model, example, own, _metadata(row, kept), number, _costs(table.columns, row))
         for example, own, row, number in zip(examples, values, table.rows, attempts, strict=True)
     ]
     return rows, {said, how}
@@ -297,21 +298,21 @@ def _is_input(name: str, answered: str | None) -> bool:
     )
 
 
-def _costs(table: Table, row: Sequence[object]) -> dict[str, float | None]:
+def _costs(columns: Sequence[str], row: Mapping[str, object]) -> dict[str, float | None]:
     """Return what an answer cost, by the columns that say it."""
     costs: dict[str, float | None] = {}
-    for name, columns in COSTS.items():
-        known = next(((column, factor) for column, factor in columns if column in table.columns), None)
-        value = None if known is None else cost_of(row[table.columns.index(known[0])])
-        costs[name] = None if known is None or value is None else value * known[1]
+    for name, known in COSTS.items():
+        column, factor = next((pair for pair in known if pair[0] in columns), ("", 1.0))
+        value = cost_of(row.get(column))
+        costs[name] = None if value is None else value * factor
     return costs
 
 
-def _metadata(table: Table, row: Sequence[object], kept: Sequence[str]) -> dict[str, object]:
+def _metadata(row: Mapping[str, object], kept: Sequence[str]) -> dict[str, object]:
     """Return the fields of a row's question, those of a structured one by their names."""
     columns: dict[str, object] = {}
     for name in kept:
-        value = row[table.columns.index(name)]
+        value = row.get(name)
         columns |= value if isinstance(value, dict) else {name: value}
     return columns
 
@@ -327,10 +328,10 @@ def _only_judgement(table: Table) -> str | None:
 
 def _judgements(table: Table, name: str, option: str) -> list[float | None]:
     """Return a column of judgements; None for rows without one."""
-    place, remedy = table.column(name, option), f"name another column with {option}"
+    remedy = f"name another column with {option}"
     return [
-        judgement_of(row[place], name, table.file, place=f" in row {number}", remedy=remedy)
-        for number, row in enumerate(table.rows, start=1)
+        judgement_of(value, name, table.file, place=f" in row {number}", remedy=remedy)
+        for number, value in enumerate(table.column(name, option), start=1)
     ]
 
 
@@ -339,18 +340,17 @@ def _examples(table: Table, id_column: str | None, answered: str | None) -> tupl
     known = (*spellings("id"), TRACED_ID)
     column = id_column or next((name for name in known if name in table.columns), None)
     if column is not None:
-        place = table.column(column, "--id")
         said = Message("imported.by_column", column=column)
         if column == TRACED_ID:
             said = Message("imported.by_digest", columns=["inputs"])
-        return [str(cell(row[place])) for row in table.rows], said
-    inputs = [place for place, name in enumerate(table.columns) if _is_input(name, answered)]
+        return [str(cell(value)) for value in table.column(column, "--id")], said
+    inputs = [name for name in table.columns if _is_input(name, answered)]
     if not inputs:
         raise InputError(
             "there is no column of inputs", file=table.file, remedy="name the column of ids with --id"
         )
-    digests = [digest([row[place] for place in inputs]) for row in table.rows]
-    return digests, Message("imported.by_digest", columns=some([table.columns[p] for p in inputs], 10))
+    digests = [digest([row.get(name) for name in inputs]) for row in table.rows]
+    return digests, Message("imported.by_digest", columns=some(inputs, 10))
 
 
 def _check_shared(rows: Sequence[Row], found: Sequence[Found[Load]]) -> None:
@@ -396,7 +396,7 @@ def _table(text: str, file: str) -> Table:
             raise InputError(f"row {place + 1} does not fit the {len(columns)} columns", file=file)
     if not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
         raise InputError("its columns are no different texts", file=file, expected=_EXPECTED)
-    return Table(file, tuple(columns), tuple(tuple(row) for row in rows))
+    return Table(file, tuple(columns), tuple(dict(zip(columns, row, strict=True)) for row in rows))
 
 
 def runs_of(place: int, address: str, experiment: str | None) -> Iterator[Found[Load]]:
@@ -530,7 +530,9 @@ def _table_of(client: Untyped, address: str, info: Untyped, where: str) -> Table
             for trace in spans
         }
         rows = [_row(trace.info, whole.get(trace.info.trace_id), info.run_id, where) for trace in traces]
-    return _as_table([row for row in rows if row is not None], where)
+    judged = tuple(row for row in rows if row is not None)
+    columns = dict.fromkeys(name for row in judged for name in row)
+    return Table(where, tuple(columns), judged) if judged else None
 
 
 def _served_table(client: Untyped, run: str) -> str | None:
@@ -631,10 +633,3 @@ def _costs_of_trace(info: Untyped) -> dict[str, object]:
             told = json.loads(info.trace_metadata.get(key, "null"))
             costs[name] = told.get(name) if isinstance(told, dict) else None
     return costs
-
-
-def _as_table(rows: Sequence[dict[str, object]], file: str) -> Table | None:
-    if not rows:
-        return None
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return Table(file, tuple(columns), tuple(tuple(row.get(name) for name in columns) for row in rows))

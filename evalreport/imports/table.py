@@ -9,10 +9,13 @@ import io
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 import evalreport.sources.formats  # isort: skip
 import evalreport.sources.binary  # noqa: F401  # isort: skip - its formats are listed after those of text
@@ -30,9 +33,6 @@ from evalreport.schema.inputs import JsonObject
 from evalreport.sources.reading import WRITABLE, dotted
 from evalreport.texts import Message
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 WRITTEN = dotted(WRITABLE)
 MOST_COLUMNS = 1000
 LONGEST_TEXT = 500
@@ -42,7 +42,8 @@ RESERVED = frozenset((*spellings(), *LONE_PROBABILITIES, *COSTS, "example"))
 
 
 T = TypeVar("T")
-Runs = Literal["only", "last"]
+P = TypeVar("P")
+Runs = Literal["only", "last", "all"]
 Json: TypeAlias = Any
 """A parsed value of JSON."""
 Record: TypeAlias = JsonObject
@@ -127,6 +128,33 @@ class Imported:
     options: tuple[str, ...] = ()
 
 
+def chosen(
+    paths: Sequence[P],
+    found_in: Callable[[int, P], Iterable[Found[T]]],
+    models: Sequence[str],
+    *,
+    tasks: Sequence[str] = (),
+    runs: Runs | None = None,
+    or_else: str = "",
+) -> list[Found[T]]:
+    """Return the sources of all paths, of the given tasks and models, one for each model and task.
+
+    Parameters
+    ----------
+    found_in
+        Finds the sources in a path, given its place among the paths.
+    models, runs, or_else
+        As ``named`` and ``once`` take them.
+
+    Raises
+    ------
+    UsageError
+        As ``named`` and ``once``.
+    """
+    found = [one for place, path in enumerate(paths) for one in found_in(place, path)]
+    return once(named([one for one in found if not tasks or one.task in tasks], paths, models), runs, or_else)
+
+
 def named(found: Sequence[Found[T]], paths: Sequence[object], models: Sequence[str]) -> list[Found[T]]:
     """Select and rename the sources by the given names.
 
@@ -168,8 +196,8 @@ def once(found: Sequence[Found[T]], runs: Runs | None = None, or_else: str = "")
     Parameters
     ----------
     runs
-        Several of one model and task: refuse them (``only``), or take the last, by their times; None: there is no such
-        option.
+        Several of one model and task: refuse them (``only``), take the last, by their times, or take all; None: there
+        is no such option.
     or_else
         What another value of the option does.
 
@@ -182,7 +210,7 @@ def once(found: Sequence[Found[T]], runs: Runs | None = None, or_else: str = "")
         last = {(one.model, one.task): one for one in sorted(found, key=lambda one: (one.when, one.file))}
         return [one for one in found if last[one.model, one.task] is one]
     first: dict[tuple[str, str], Found[T]] = {}
-    for one in found:
+    for one in found if runs != "all" else ():
         other = first.setdefault((one.model, one.task), one)
         if other is not one:
             what = f"the model {one.model!r}" + (f" and the task {one.task!r}" if one.task else "")
@@ -217,6 +245,40 @@ def read_from(found: Sequence[Found[T]]) -> list[Message]:
         Message("imported.model", model=model, files=some(list(dict.fromkeys(own)), 3))
         for model, own in files.items()
     ]
+
+
+def refuse_other_question(
+    asked: dict[tuple[str, ...], tuple[str, str]],
+    key: tuple[str, ...],
+    question: str,
+    *,
+    sample: str,
+    what: str,
+    file: str,
+    line: int | None = None,
+    code: str = "other_question",
+) -> None:
+    """Refuse a sample whose model was asked something else than the first model.
+
+    Parameters
+    ----------
+    asked
+        What was asked first under each key, and where; a new key is added.
+    question
+        A digest of what is asked here.
+    sample, what
+        The sample and the part of it that differs, as the message calls them.
+    code
+        The kind of the error.
+
+    Raises
+    ------
+    InputError
+        With both places.
+    """
+    first, there = asked.setdefault(key, (question, file if line is None else f"{file}, line {line}"))
+    if question != first:
+        raise InputError.of(code, file=file, line=line, sample=sample, what=what, there=there)
 
 
 def some(names: list[str], most: int) -> str | Message:
@@ -304,18 +366,21 @@ def _short(text: str | None) -> str | None:
     return line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + "…"
 
 
-def cost_of(value: object) -> float | None:
-    """Return a cost as a number of at least 0; None: the log has none.
+def asked_text(value: object) -> str | None:
+    """Return the text of a question; None: it is none, or blank."""
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def cost_of(value: object, divisor: float = 1.0) -> float | None:
+    """Return a cost as a number of at least 0, divided into larger units; None: the log has none.
 
     Examples
     --------
-    >>> cost_of(0.25), cost_of("0.5"), cost_of(-1), cost_of(None)
-    (0.25, 0.5, None, None)
+    >>> cost_of(0.25), cost_of("0.5"), cost_of(500, 1000), cost_of(-1), cost_of(None)
+    (0.25, 0.5, 0.5, None, None)
     """
-    if isinstance(value, bool):
-        return None
-    number = number_of(value)
-    return number if number is not None and number >= 0 else None
+    number = None if isinstance(value, bool) else number_of(value)
+    return number / divisor if number is not None and number >= 0 else None
 
 
 def _numbered(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
@@ -403,9 +468,6 @@ def _text(table: Imported, name: str) -> str:
 
 
 def _parquet(table: Imported) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     columns = zip(*table.rows, strict=True)
     arrays = {name: _array(list(values)) for name, values in zip(table.columns, columns, strict=True)}
     stream = io.BytesIO()
@@ -414,8 +476,6 @@ def _parquet(table: Imported) -> bytes:
 
 
 def _array(values: list[object]) -> pa.Array:
-    import pyarrow as pa
-
     numbers = all(value is None or isinstance(value, float) for value in values)
     return pa.array(values if numbers else [None if v is None else str(v) for v in values])
 

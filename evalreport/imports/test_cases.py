@@ -16,13 +16,13 @@ from evalreport.imports.table import (
     Row,
     Runs,
     as_table,
+    asked_text,
+    chosen,
     cost_of,
     digest,
     files_of,
     json_of,
     judgement_of,
-    named,
-    once,
     part_of,
     read_from,
 )
@@ -55,8 +55,7 @@ def import_deepeval(
     UsageError
         Names that do not fit the models.
     """
-    runs_read = [one for place, path in enumerate(paths) for one in _runs(place, path)]
-    runs_read = once(named(runs_read, paths, models), runs)
+    runs_read = chosen(paths, _runs, models, runs=runs)
     known = {name for one in runs_read for case in one.source for name in _metrics(case)}
     if metric is not None and metric not in known:
         raise _no_metric(metric, paths, f"one of {', '.join(sorted(known)) or 'no metrics'}")
@@ -69,7 +68,7 @@ def import_deepeval(
             _tagged(case),
             None,
             _costs_of_case(case),
-            _asked(case.get("input") or case.get("scenario") or _first_turn(case)),
+            asked_text(case.get("input") or case.get("scenario") or _first_turn(case)),
         )
         for one in runs_read
         for case in one.source
@@ -99,12 +98,7 @@ def import_promptfoo(
     UsageError
         Names that do not fit the models.
     """
-    cases = [
-        Found(place, model, str(path), results)
-        for place, path in enumerate(paths)
-        for model, results in _by_model(path).items()
-    ]
-    cases = once(named(cases, paths, models))
+    cases = chosen(paths, _by_model, models)
     known = {name for one in cases for result in one.source for name in part_of(result, "namedScores")}
     if metric is not None and metric != "score" and metric not in known:
         raise _no_metric(metric, paths, f"score, or one of {', '.join(sorted(known)) or 'no named metrics'}")
@@ -260,7 +254,7 @@ _ERROR = 2
 """promptfoo's failureReason for a missing answer (0: no failure, 1: an assertion failed)."""
 
 
-def _by_model(path: Path) -> dict[str, list[Record]]:
+def _by_model(place: int, path: Path) -> Iterator[Found[Cases]]:
     content = json_of(path, _RESULTS)
     rows = part_of(content, "results").get("results") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "testCase" in row for row in rows):
@@ -272,11 +266,9 @@ def _by_model(path: Path) -> dict[str, list[Record]]:
         name = provider if len(prompts) == 1 else f"{provider}: {_label(row.get('prompt'))}"
         columns.setdefault(name, {}).setdefault(row.get("promptIdx"), []).append(row)
     # One provider with two configurations and no label: promptfoo shows a column of each.
-    return {
-        name if len(own) == 1 else f"{name} #{place}": of_column
-        for name, own in columns.items()
-        for place, of_column in enumerate((own[index] for index in sorted(own, key=_number)), start=1)
-    }
+    for name, own in columns.items():
+        for number, index in enumerate(sorted(own, key=_number), start=1):
+            yield Found(place, name if len(own) == 1 else f"{name} #{number}", str(path), own[index])
 
 
 def _number(index: object) -> float:
@@ -306,12 +298,11 @@ def _costs(result: Record) -> dict[str, float | None]:
     response = part_of(result, "response")
     if _failed(result) or response.get("cached") is True:
         return {}
-    latency = cost_of(result.get("latencyMs"))
     usage = part_of(result, "tokenUsage") or part_of(response, "tokenUsage")
     cost = cost_of(result.get("cost"))
     return {
         "cost": cost_of(response.get("cost")) if cost is None else cost,
-        "latency": None if latency is None else latency / 1000,
+        "latency": cost_of(result.get("latencyMs"), 1000),
         "tokens": cost_of(usage.get("total")),
     }
 
@@ -324,10 +315,6 @@ def _described(case: Record) -> str | None:
     if len(variables) == 1:
         return str(next(iter(variables.values())))
     return "; ".join(f"{name}: {value}" for name, value in variables.items()) or None
-
-
-def _asked(value: object) -> str | None:
-    return value if isinstance(value, str) and value.strip() else None
 
 
 def _met(file: str, result: Record, metric: str | None) -> float | None:

@@ -6,15 +6,17 @@ import itertools
 import unicodedata
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.engine.blocks import ROWS_AT_ONCE, Places, looked_up, places_type
 from evalreport.errors import InputError, refuse_all
 from evalreport.loading.ids import code_ids
 from evalreport.loading.repeated import repeated
-from evalreport.loading.rows import Rows, fault, file_of, first_of, ids_by_table, location_of, origin_of
+from evalreport.loading.rows import Rows, fault, file_of, first_of, location_of, origin_of
 from evalreport.options import Join
 from evalreport.predictions.arrays import Arrow, Indices, Mask
 from evalreport.predictions.cells import category_column, from_numpy
@@ -24,9 +26,6 @@ from evalreport.predictions.table import Column, Notes
 from evalreport.schema.inputs import FlowRecord, FoundRecord
 from evalreport.schema.warnings import warning
 from evalreport.texts import Message, plain, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _SECOND_IDENTITY = ("train_size", "complexity")
 
@@ -57,18 +56,16 @@ class Alignment:
     notes: Notes = field(default_factory=Notes)
 
 
-def align(rows: Rows, *, join: Join, memory_limit: int | None = None) -> Alignment:
+def align(rows: Rows, *, join: Join) -> Alignment:
     """Match the rows of all models by id and by the columns that say which fit predicted them.
 
     Raises
     ------
     InputError
         Where one model has two rows for one cell, or (join ``error``) not all models have the same cells.
-    UsageError
-        Where the memory limit leaves no room to sort the ids.
     """
     keys = {name: category_column(rows.columns[name]) for name in IDENTITY_COLUMNS if name in rows.columns}
-    ids, code = rows.coded or _coded_ids(rows, keys, memory_limit)
+    ids, code = rows.coded or _coded_data_sets(rows, keys)
     telling = {
         name: column for name, column in keys.items() if name != "seed" or not _one_seed_each(rows, column)
     }
@@ -118,8 +115,6 @@ def _number(rows: Rows, held: Places) -> int:
 
 def _spelled_twice(ids: pa.Array) -> Message | None:
     """Say which ids are one text in two forms of Unicode (é as one character or as two); None where none are."""
-    import pyarrow.compute as pc
-
     beyond = ids.filter(pc.invert(pc.string_is_ascii(ids)))
     alike = (
         len(beyond) - pc.count_distinct(pc.utf8_normalize(beyond, form="NFC")).as_py() if len(beyond) else 0
@@ -185,17 +180,13 @@ def used_ids(ids: pa.Array, code: Places) -> tuple[pa.Array, Places]:
     return ids.filter(from_numpy(seen)), looked_up((np.cumsum(seen) - 1).astype(code.dtype), code)
 
 
-def _coded_ids(rows: Rows, keys: dict[str, Column], memory_limit: int | None) -> tuple[pa.Array, Places]:
-    """Return the distinct ids, sorted, and each row's position in them; of scores, the data sets'."""
-    import pyarrow as pa
-
-    if rows.ids is not None:
-        return code_ids(ids_by_table(rows), memory_limit=memory_limit)
+def _coded_data_sets(rows: Rows, keys: dict[str, Column]) -> tuple[pa.Array, Places]:
+    """Return what scores have in place of ids: the names of the data sets, sorted, and each row's position in them."""
     if "dataset" not in keys:
         return pa.array(["0"], pa.string()), np.zeros(rows.n, dtype=np.int64)
     names, codes = keys["dataset"].categories or (), keys["dataset"].values
     datasets = pa.array(["", *names], pa.string()).take(pa.array(codes + 1))
-    return code_ids([pa.chunked_array([datasets])], memory_limit=memory_limit)
+    return code_ids([pa.chunked_array([datasets])])
 
 
 def _with_empty(column: Column) -> tuple[Indices, int]:

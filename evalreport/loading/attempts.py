@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from evalreport.loading.ids import code_ids
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.parsing import Parsed, require_zero_wrong
 from evalreport.loading.repeated import differing, numbered_units, refuse_differing, repeated
-from evalreport.loading.rows import Rows, as_metadata, fault, ids_by_table, location_of, some_rows
+from evalreport.loading.rows import Rows, as_metadata, fault, location_of, some_rows
 from evalreport.loading.task import FoundTask
 from evalreport.options import Options
 from evalreport.predictions.arrays import Arrow, Floats, Indices, Mask
@@ -29,9 +28,6 @@ from evalreport.predictions.table import Attempts, ModelOutputs, Notes, SingleAn
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ATTEMPT = "attempt"
 _OF_A_CURVE = ("train_size", "complexity")
@@ -59,9 +55,7 @@ def with_attempts(models: Sequence[ModelOutputs], loaded: Loaded) -> tuple[Model
     return tuple(found)
 
 
-def settle_attempts(
-    rows: Rows, task: FoundTask, parsed: Parsed, options: Options, *, memory_limit: int | None
-) -> Answers:
+def settle_attempts(rows: Rows, task: FoundTask, parsed: Parsed, options: Options) -> Answers:
     """Average the outcomes of each question's attempts, model by model; keep the attempts of anything else as rows.
 
     The numbers of attempts have no meaning across models: what one calls attempt 3 is not paired with another's. Where
@@ -83,9 +77,7 @@ def settle_attempts(
         return Answers(rows, parsed, None, single)
     if rows.ids is None:
         return Answers(as_metadata(rows, ATTEMPT), parsed, None, single)
-    coded = rows.coded or code_ids(ids_by_table(rows), memory_limit=memory_limit)
-    rows = replace(rows, coded=coded)
-    question = numbered_units(rows, coded[1], without=(ATTEMPT,), numbers=_OF_A_CURVE)
+    question = numbered_units(rows, without=(ATTEMPT,), numbers=_OF_A_CURVE)
     attempt = dictionary_codes(category_array(rows.columns[ATTEMPT])) + 1
     counts = np.bincount(question)
     _refuse_twice(rows, question, attempt)
@@ -99,8 +91,6 @@ def settle_attempts(
 
 def category_array(array: Arrow) -> pa.DictionaryArray:
     """Return a dictionary column whose codes are in the order of the categories."""
-    import pyarrow as pa
-
     column = category_column(combined(array))
     codes = column.values
     return pa.DictionaryArray.from_arrays(from_numpy(codes, codes >= 0), from_texts(column.categories or ()))
@@ -261,8 +251,6 @@ def _numbered(
     rows: Rows, question: Indices, attempt: npt.NDArray[np.int32], counts: Indices, parsed: Parsed
 ) -> Answers:
     """Number the attempts at each question from 1, so that they match across models."""
-    import pyarrow as pa
-
     _refuse_unequal(rows, question, counts)
     order = np.lexsort((attempt, question))
     number = np.empty(rows.n, dtype=np.int64)

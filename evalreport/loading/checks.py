@@ -9,9 +9,9 @@ import numpy as np
 
 from evalreport.loading.suites import clusters_across_tasks, require_sizes, unlike_classes
 from evalreport.options import Options
-from evalreport.predictions.arrays import Codes, Mask
+from evalreport.predictions.arrays import Codes
 from evalreport.predictions.spelling import alikes, shown_apart
-from evalreport.predictions.subsets import marked_as_test
+from evalreport.predictions.subsets import tested
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
@@ -30,24 +30,18 @@ def leaks(predictions: Predictions) -> Iterator[WarningRecord]:
     if part is None or part.categories is None or "train" not in part.categories:
         return
     train = part.values == part.categories.index("train")
-    tested = _tested(predictions)
+    is_tested = tested(predictions.keys, predictions.n)
     columns = [predictions.keys[name].values for name in FITS if name in predictions.keys]
     rows = np.stack(
         [predictions.example.astype(np.float64), *(np.asarray(c, dtype=np.float64) for c in columns)]
     )
     _, fit = np.unique(np.nan_to_num(rows, nan=-1.0), axis=1, return_inverse=True)
-    both = np.intersect1d(fit.ravel()[train], fit.ravel()[tested])
+    both = np.intersect1d(fit.ravel()[train], fit.ravel()[is_tested])
     if not len(both):
         return
-    first = int(np.flatnonzero(tested & np.isin(fit.ravel(), both))[0])
+    first = int(np.flatnonzero(is_tested & np.isin(fit.ravel(), both))[0])
     example = str(predictions.ids[int(predictions.example[first])])
     yield warning("trained_on_test", n=len(both), example=example)
-
-
-def _tested(predictions: Predictions) -> Mask:
-    """Say which rows are test rows: marked so or not marked, and out of the bag."""
-    tested, inbag = marked_as_test(predictions.keys["part"]), predictions.keys.get("inbag")
-    return tested if inbag is None else tested & ~np.asarray(inbag.values > 0)
 
 
 def with_training_rows(predictions: Predictions) -> Predictions:

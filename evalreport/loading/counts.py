@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
 from evalreport.engine.numbering import numbered
 from evalreport.errors import InputError, UsageError
@@ -147,8 +148,6 @@ def _lines(table: Table) -> tuple[Indices, Indices]:
 
 def _of_model(table: Table, lines: Indices, model: str, header: str, *, first: bool) -> Table:
     """Return one model's columns as a table of its own."""
-    import pyarrow as pa
-
     roles, read = table.roles, table.read
     metadata = roles.metadata if first else ()
     headers = (roles.columns["y_true"], header, *metadata)

@@ -29,7 +29,7 @@ from evalreport.predictions.cells import (
 )
 from evalreport.predictions.column_names import IDENTITY_COLUMNS, KEY_COLUMNS, NUMBER_COLUMNS
 from evalreport.predictions.slicing import MOST_VALUES, are_numbers, may_be_sliced_by, read_slicing
-from evalreport.predictions.subsets import marked_as_test
+from evalreport.predictions.subsets import tested
 from evalreport.predictions.table import Column, ModelOutputs
 from evalreport.registry import unknown_name
 from evalreport.schema.warnings import WarningRecord, warning
@@ -75,7 +75,7 @@ def covariates(loaded: Loaded, models: Sequence[ModelOutputs], options: Options)
             warnings.append(warning("column_differs_between_models", about=(name,), column=name))
     _check_named(options, {**keys, **metadata}, {name for columns in own for name in columns})
     if options.weight in metadata and not any(_PARTIAL & columns.keys() for columns in own):
-        empty = _tested(keys, alignment.rows.shape[1]) & ~_given(metadata[options.weight])
+        empty = _analysed(keys, alignment.rows.shape[1]) & ~_given(metadata[options.weight])
         _refuse_empty_weight(rows, alignment, options.weight, np.flatnonzero(empty))
     if options.weight in metadata and not (metadata[options.weight].values > 0).any():
         raise InputError.of("weights_all_zero", column=options.weight)
@@ -87,17 +87,10 @@ _PARTIAL = frozenset(("part", "inbag", "inner_fold", "replicate"))
 """Columns that say which rows are not analysed, and so need no weight."""
 
 
-def _tested(keys: Mapping[str, Column], n: int) -> Mask:
-    """Return which cells are analysed on any test set: none of the training, of validation or in the bag."""
-    tested = np.ones(n, dtype=np.bool_)
-    if "part" in keys:
-        tested &= marked_as_test(keys["part"])
-    if "inbag" in keys:
-        tested &= ~(keys["inbag"].values > 0)
-        tested &= "replicate" not in keys or keys["replicate"].values >= 0
-    if "inner_fold" in keys:
-        tested &= keys["inner_fold"].values < 0
-    return tested
+def _analysed(keys: Mapping[str, Column], n: int) -> Mask:
+    """Say which cells (n,) are test rows; beside replicates, rows without one are training rows."""
+    of_replicates = "inbag" in keys and "replicate" in keys
+    return tested(keys, n) & (keys["replicate"].values >= 0) if of_replicates else tested(keys, n)
 
 
 def _refuse_empty_weight(rows: Rows, alignment: Alignment, column: str, cells: Indices) -> None:

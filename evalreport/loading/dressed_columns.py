@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.errors import InputError
 from evalreport.loading.roles import Roles
 from evalreport.options import Options
 from evalreport.predictions.cells import (
+    are_shares,
     as_numbers,
     combined,
     dictionary_codes,
@@ -27,9 +29,6 @@ from evalreport.predictions.spelling import is_no_number, is_number
 from evalreport.schema.inputs import FoundRecord
 from evalreport.sources.reading import Columns, Source
 from evalreport.texts import Message, plain
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_CLASSES = 20
 """So many different whole numbers in dress (10%, 20%) may be the names of classes, and stay text."""
@@ -119,8 +118,6 @@ def _columns_of_labels(roles: Roles) -> list[list[str]]:
 
 def _without_numbers(read: Columns, roles: Roles) -> list[str]:
     """Return the columns of numbers in which some cell is none."""
-    import pyarrow.compute as pc
-
     names = [header for header, kind in roles.kinds().items() if kind == "number" and header in read.arrays]
     return [header for header in names if pc.any(pc.is_nan(read.arrays[header])).as_py()]
 
@@ -141,8 +138,6 @@ def _dress(arrays: Iterable[pa.DictionaryArray]) -> Dress | None:
 
 
 def _any_text(numbers: pa.Array) -> bool:
-    import pyarrow.compute as pc
-
     return bool(pc.any(pc.is_nan(numbers)).as_py())
 
 
@@ -154,8 +149,6 @@ def _are_numbers(dress: Dress) -> bool:
 
 def mapped(array: pa.DictionaryArray, spelling: Mapping[str, str]) -> pa.DictionaryArray:
     """Return a dictionary column with some of its texts spelled otherwise."""
-    import pyarrow as pa
-
     texts = [spelling.get(text, text) for text in array.dictionary.to_pylist()]
     return pa.DictionaryArray.from_arrays(array.indices, from_texts(texts))
 
@@ -199,8 +192,6 @@ def lists_apart(array: pa.DictionaryArray, header: str, file: str) -> dict[str, 
     InputError
         The lists have unlike lengths.
     """
-    import pyarrow as pa
-
     lists = [re.split(r"[,\s]+", text.strip()[1:-1].strip()) for text in array.dictionary.to_pylist()]
     if len({len(cells) for cells in lists}) != 1:
         raise InputError.of("unlike_lists", file=file, column=header)
@@ -211,9 +202,6 @@ def lists_apart(array: pa.DictionaryArray, header: str, file: str) -> dict[str, 
     return pieces
 
 
-SUM_TOLERANCE = 1e-3
-
-
 def _refuse_no_probabilities(pieces: Mapping[str, pa.Array], header: str, file: str) -> None:
     """Refuse lists of scores of several classes that do not add up to 1: nothing says which labels they rank.
 
@@ -222,9 +210,7 @@ def _refuse_no_probabilities(pieces: Mapping[str, pa.Array], header: str, file: 
     InputError
         With what to write instead.
     """
-    values = np.column_stack([piece.to_numpy(zero_copy_only=False) for piece in pieces.values()])
-    inside = (values >= 0) & (values <= 1)
-    if not inside.all() or (np.abs(values.sum(axis=1) - 1) > SUM_TOLERANCE).any():
+    if not are_shares(list(pieces.values())):
         raise InputError.of("lists_of_scores", file=file, column=header.strip())
 
 

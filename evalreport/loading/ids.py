@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.engine.blocks import Places, looked_up, places_type
 from evalreport.predictions.cells import as_numpy
 from evalreport.predictions.spelling import is_instant, one_instant
 from evalreport.sources.database import database, usable_memory
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 BYTES_A_ROW = 160
 """Working memory of a row beside twice its text, where Arrow hashes it: 20 million distinct ids took 3.2 GB."""
@@ -48,8 +45,6 @@ def code_ids(
     UsageError
         Where even DuckDB cannot sort them within the limit.
     """
-    import pyarrow.compute as pc
-
     different, place = _different(pieces)
     ids, codes = _coded(different, usable_memory() if memory_limit is None else memory_limit)
     spelled = _spelled_once(ids)
@@ -79,9 +74,6 @@ _PLAIN_INSTANT = r"^\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d*[1-9])?Z?)?$"
 
 def _spelled_once(ids: pa.Array) -> pa.Array | None:
     """Spell equal numbers alike where every id is a plain one, and equal instants; None where nothing changes."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     first, last = (ids[place].as_py() for place in (0, -1)) if len(ids) else ("", "")
     if _PLAIN_NUMBER.fullmatch(first) and _PLAIN_NUMBER.fullmatch(last):
         numbers = pc.all(pc.match_substring_regex(ids, f"^({_PLAIN_NUMBER.pattern})$")).as_py()
@@ -129,9 +121,6 @@ def _different(pieces: Sequence[pa.ChunkedArray]) -> tuple[list[pa.ChunkedArray]
 
 def _coded(pieces: Sequence[pa.ChunkedArray], memory_limit: int) -> tuple[pa.Array, Places]:
     """Sort the distinct ids: Arrow finds them by hashing, and DuckDB where memory is short."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     rows = pa.chunked_array([chunk for piece in pieces for chunk in piece.chunks], pieces[0].type)
     if 2 * rows.nbytes + BYTES_A_ROW * len(rows) > memory_limit:
         return _by_database(rows, memory_limit)
@@ -145,8 +134,6 @@ def _coded(pieces: Sequence[pa.ChunkedArray], memory_limit: int) -> tuple[pa.Arr
 
 def _by_database(rows: pa.ChunkedArray, memory_limit: int) -> tuple[pa.Array, Places]:
     """Sort by DuckDB, which keeps on disk what the limit has no room for."""
-    import pyarrow as pa
-
     codes = np.empty(len(rows), dtype=places_type(len(rows)))
     numbered = pa.table({"id": rows, "place": np.arange(len(rows))})
     with database(memory_limit) as connection:

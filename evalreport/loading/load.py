@@ -312,7 +312,7 @@ def _loaded(read: _Read, options: Options, memory_limit: int | None, known: Know
     rows, of_rows = _gathered(read, options, memory_limit, known)
     task = without_true_values(rows, known) or find_task(rows, options)
     unused = tuple(_unused(rows, task.task))
-    matched = _matched(rows, task, options, memory_limit)
+    matched = _matched(rows, task, options)
     options = directed(options, matched.notes.found)
     loaded = settle_missing(with_true_values(matched), options)
     models, of_models = model_outputs(loaded, options)
@@ -388,8 +388,8 @@ def _gathered(
     if read.truth is not None:
         rows, of_truth = attach_truth(rows, read.truth, memory_limit=memory_limit)
         notes += of_truth
-    rows, of_tasks = divide_by_task(rows, options, memory_limit=memory_limit)
-    return with_coded_ids(rows, memory_limit=memory_limit), notes + of_tasks
+    rows, of_tasks = divide_by_task(with_coded_ids(rows, memory_limit=memory_limit), options)
+    return rows, notes + of_tasks
 
 
 def _rows_of_predictions(read: _Read, options: Options) -> tuple[Rows, Notes]:
@@ -408,7 +408,7 @@ def _once(notes: Iterable[Notes]) -> Notes:
     )
 
 
-def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | None) -> Loaded:
+def _matched(rows: Rows, task: FoundTask, options: Options) -> Loaded:
     """Parse the cells and match the rows: neither needs the other, so their errors are reported together.
 
     Where questions are answered several times, questions are matched, with the outcomes of their attempts.
@@ -427,11 +427,11 @@ def _matched(rows: Rows, task: FoundTask, options: Options, memory_limit: int | 
         directions = _direction_found(rows, task, answers.parsed, options)
         options = directed(options, directions)
         answers = replace(answers, parsed=replace(answers.parsed, costs=costs))
-        settled = settle_attempts(rows, task, answers.parsed, options, memory_limit=memory_limit)
+        settled = settle_attempts(rows, task, answers.parsed, options)
         answers = replace(settled, notes=answers.notes + settled.notes)
         rows = answers.rows
     with together(errors):
-        alignment = align(rows, join=options.join, memory_limit=memory_limit)
+        alignment = align(rows, join=options.join)
     if not errors and task.task == "sums":
         with together(errors):
             refuse_unlike_truths(rows, answers.parsed.numbers, alignment, task.classes)

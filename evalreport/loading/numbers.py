@@ -10,10 +10,9 @@ import numpy as np
 
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.alignment import Alignment
-from evalreport.loading.ids import code_ids
 from evalreport.loading.kinds import LABEL, SET
 from evalreport.loading.repeated import differing, numbered_units, refuse_differing, repeated
-from evalreport.loading.rows import Rows, fault, header_of, ids_by_table, location_of, refuse_where, some_rows
+from evalreport.loading.rows import Rows, fault, header_of, location_of, refuse_where, some_rows
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Codes, Floats, Indices
 from evalreport.predictions.cells import (
@@ -93,9 +92,7 @@ def by_unit(rows: Rows, numbers: Mapping[str, Floats], options: Options) -> tupl
     """
     code, labels = labels_of(rows)
     refuse_where(code < 0, rows, LABEL, "empty_label")
-    if rows.ids is None:
-        raise InputError.of("no_id", file=rows.tables[0].name, line=1, column="id")
-    unit = numbered_units(rows, (rows.coded or code_ids(ids_by_table(rows)))[1])
+    unit = numbered_units(rows)
     _refuse_twice(rows, unit, code)
     refuse_differing(rows, unit, options, "differs_within_unit")
     summed: dict[str, Floats] = {}

@@ -17,13 +17,12 @@ from evalreport.loading.rows import Rows, fault, first_of, origin_of
 from evalreport.loading.task import FoundTask
 from evalreport.options import Options
 from evalreport.predictions.arrays import Codes, Floats, Mask, Values
+from evalreport.predictions.cells import SUM_TOLERANCE
 from evalreport.predictions.spelling import complement
 from evalreport.predictions.table import ModelOutputs, Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, plain, quoted
-
-SUM_TOLERANCE = 1e-3
 
 
 def model_outputs(loaded: Loaded, options: Options) -> tuple[list[ModelOutputs], Notes]:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.rows import first_of
@@ -37,10 +37,6 @@ from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, plain, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 LEAST_CONFIDENCE = 0.5
 """No label of two that a model predicts has a smaller probability."""
@@ -387,8 +383,6 @@ def _ranking(table: Table, labels: Labels) -> np.ndarray | None:
 
 def _follows(array: pa.Array, ranking: np.ndarray, labels: Labels) -> bool:
     """Say whether a column holds two labels of which a threshold on the ranking gives one, and not by chance."""
-    import pyarrow as pa
-
     if not pa.types.is_dictionary(array.type) or len(array.dictionary) > MOST_LABELS:
         return False
     array = used_only(array)
@@ -466,8 +460,6 @@ def _renamed(labels: Sequence[str | None]) -> str:
 
 
 def _are_probabilities(array: pa.Array) -> bool:
-    import pyarrow as pa
-
     numbers = pa.types.is_dictionary(array.type) and all_numbers(array)
     return numbers and _in_unit_interval(dictionary_numbers(array))
 

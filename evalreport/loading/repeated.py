@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from evalreport.engine.blocks import Places
 from evalreport.engine.numbering import numbered
 from evalreport.loading.rows import Rows, fault
 from evalreport.options import Options
@@ -16,9 +15,7 @@ from evalreport.predictions.column_names import IDENTITY_COLUMNS
 from evalreport.predictions.slicing import may_be_sliced_by
 
 
-def numbered_units(
-    rows: Rows, ids: Places, *, without: Collection[str] = (), numbers: Sequence[str] = ()
-) -> Indices:
+def numbered_units(rows: Rows, *, without: Collection[str] = (), numbers: Sequence[str] = ()) -> Indices:
     """Number the units of each model, by id and by all columns that tell fits apart.
 
     Parameters
@@ -31,7 +28,8 @@ def numbered_units(
     names = [name for name in IDENTITY_COLUMNS if name in rows.columns and name not in without]
     codes = (dictionary_codes(rows.columns[name]) for name in names)
     others = (rows.columns[n].to_numpy(zero_copy_only=False) for n in numbers if n in rows.columns)
-    return numbered((rows.model, ids, *codes, *others))
+    assert rows.coded is not None
+    return numbered((rows.model, rows.coded[1], *codes, *others))
 
 
 def repeated(key: Indices) -> tuple[Indices, Indices]:

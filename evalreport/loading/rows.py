@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from evalreport.engine.blocks import Places
 from evalreport.errors import InputError, input_texts, refuse_all
@@ -30,9 +30,6 @@ from evalreport.predictions.cells import (
 from evalreport.predictions.column_names import IDENTITY_COLUMNS, NUMBER_COLUMNS
 from evalreport.predictions.spelling import one_number
 from evalreport.texts import Value, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,8 +135,6 @@ def with_coded_ids(rows: Rows, *, memory_limit: int | None) -> Rows:
     UsageError
         Where the memory limit leaves no room to sort the ids.
     """
-    import pyarrow as pa
-
     if rows.ids is None or rows.coded is not None:
         return rows
     ids, code = code_ids(ids_by_table(rows), memory_limit=memory_limit)
@@ -363,8 +358,6 @@ def _same_model(model: str, first: str, second: str) -> InputError:
 
 
 def _ids(tables: Sequence[Table]) -> pa.ChunkedArray | None:
-    import pyarrow as pa
-
     if all("value" in table.roles.columns for table in tables):
         return None
     parts = []
@@ -385,8 +378,6 @@ def _concatenated(
     tables: Sequence[Table], headers: Callable[[Roles], Mapping[str, str]], *, number: bool | None = None
 ) -> dict[str, Arrow]:
     """Concatenate each column over the tables, empty where a table lacks it; None: numbers where its name says so."""
-    import pyarrow as pa
-
     own = [headers(table.roles) for table in tables]
     names = dict.fromkeys(name for table_headers in own for name in table_headers)
     columns = {}

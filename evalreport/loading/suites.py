@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.engine.blocks import Places
 from evalreport.errors import InputError, UsageError, refuse_all
-from evalreport.loading.ids import code_ids
-from evalreport.loading.rows import Rows, as_metadata, file_of, first_of, ids_by_table, refuse_where
+from evalreport.loading.rows import Rows, as_metadata, file_of, first_of, refuse_where
 from evalreport.options import Options
 from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.cells import (
@@ -29,15 +29,11 @@ from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, quoted
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
 LEAST_CLASSES = 3
 """Of fewer there are no averages over classes."""
 
 
-def divide_by_task(rows: Rows, options: Options, *, memory_limit: int | None) -> tuple[Rows, Notes]:
+def divide_by_task(rows: Rows, options: Options) -> tuple[Rows, Notes]:
     """Tell the ids of two or more tasks apart; one task, and scores without examples, make the column metadata.
 
     Returns
@@ -56,7 +52,7 @@ def divide_by_task(rows: Rows, options: Options, *, memory_limit: int | None) ->
         return rows, Notes()
     array = used_only(rows.columns[TASK])
     names = array.dictionary.to_pylist()
-    if rows.ids is None or len(names) < 2:
+    if rows.coded is None or len(names) < 2:
         return as_metadata(rows, TASK), Notes()
     _refuse_options(options)
     refuse_where(dictionary_codes(array) < 0, rows, TASK, "no_task")
@@ -66,8 +62,7 @@ def divide_by_task(rows: Rows, options: Options, *, memory_limit: int | None) ->
     notes = [_suite_found(tasks, held)]
     if not held.all():
         notes += _tasks_left_out(rows, tasks, held, options)
-    coded = rows.coded or code_ids(ids_by_table(rows), memory_limit=memory_limit)
-    coded = _within_tasks(coded, column.values.astype(np.int64), tasks)
+    coded = _within_tasks(rows.coded, column.values.astype(np.int64), tasks)
     return replace(rows, coded=coded), Notes(tuple(notes))
 
 
@@ -192,8 +187,6 @@ def _within_tasks(
     coded: tuple[pa.Array, Places], task: Indices, tasks: tuple[str, ...]
 ) -> tuple[pa.Array, Places]:
     """Return the distinct (task, id) as text, sorted, and each row's position among them."""
-    import pyarrow.compute as pc
-
     ids, code = coded
     pairs, place = np.unique(task * len(ids) + code, return_inverse=True)
     prefixes = from_texts(_id_prefixes(tasks))

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.errors import InputError
 from evalreport.loading.dressed_columns import LIST, lists_apart, names_of_classes, with_plain_numbers
@@ -47,9 +48,6 @@ from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.sources.reading import Columns, Dialect, Source
 from evalreport.texts import Message, Value, plain
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +131,6 @@ def table_of(source: Source, options: Options, *, predictions: bool) -> Table:
 
 def _with_joined_ids(read: Columns, roles: Roles) -> Columns:
     """Write ids from the texts of several columns, with a bar between them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = [combined(read.arrays[header]) for header in roles.joined]
     plain = [text.dictionary_decode() if pa.types.is_dictionary(text.type) else text for text in texts]
     joined = pc.binary_join_element_wise(*(text.cast(pa.string()) for text in plain), " | ")
@@ -200,8 +195,6 @@ ATTEMPTS = "number of the attempt"
 
 def _with_attempts_numbered(roles: Roles, read: Columns) -> tuple[Roles, Columns]:
     """Number the rows of one id and model in their order, unless a column numbers the attempts already."""
-    import pyarrow as pa
-
     if "attempt" in roles.columns:
         return roles, read
     ids = combined(in_chunks(read.arrays[roles.columns["id"]]).dictionary_encode())
@@ -220,9 +213,6 @@ def _with_attempts_numbered(roles: Roles, read: Columns) -> tuple[Roles, Columns
 
 
 def _tells_apart(read: Columns, header: str, models: str | None) -> bool:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     ids = in_chunks(read.arrays[header])
     if ids.null_count:
         return False
@@ -243,8 +233,6 @@ def _without_missing_words(
 
     Also how many cells held which word, by header; of columns of numbers their source is read once more for it.
     """
-    import pyarrow as pa
-
     named = parse_labels(options.labels)
     quoted = read.dialect is not None and read.dialect.quotes_text
     words = [word for word in MISSING_WORDS if word not in named]
@@ -297,8 +285,6 @@ def _counted(array: pa.DictionaryArray, header: str, words: Collection[str]) -> 
 
 def _codes_of(texts: pa.Array, words: Collection[str]) -> list[int]:
     """Return the places of those texts that are one of some words, apart from blanks around them."""
-    import pyarrow.compute as pc
-
     # No array is made of the words: that would import pandas, if it is there.
     any_of = f"^({'|'.join(map(re.escape, words))})$"
     plain = pc.utf8_trim(texts, characters=BLANKS)

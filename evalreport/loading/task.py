@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import Literal, NoReturn
 
 import numpy as np
+import pyarrow as pa
 
 from evalreport.errors import InputError, UsageError, refuse_all
 from evalreport.loading.kinds import LABEL, SET
@@ -35,9 +36,6 @@ from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, plain, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_SPELLINGS = 20 * MOST_CLASSES
 MOST_WHOLE_CLASSES = 20
@@ -727,8 +725,6 @@ def _have_prefixes(meant: dict[str, str]) -> bool:
 
 def _distinct(rows: Rows, *columns: str) -> pa.Array:
     """Return the distinct labels that the rows hold in each of the columns, as Arrow strings."""
-    import pyarrow as pa
-
     arrays = [rows.labels(name) for name in columns]
     dictionaries = [used_only(array).dictionary for array in arrays if array is not None]
     return pa.concat_arrays(dictionaries) if dictionaries else pa.nulls(0, pa.string())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
+import pyarrow as pa
 
 from evalreport.engine.blocks import Places, looked_up
 from evalreport.errors import InputError
@@ -19,14 +20,11 @@ from evalreport.loading.task import FoundTask
 from evalreport.predictions.arrays import Arrow, Indices, Values
 from evalreport.predictions.cells import category_column, combined, in_chunks, positions, recode
 from evalreport.predictions.column_names import TASK
-from evalreport.predictions.spelling import difference, in_order, shown_apart
+from evalreport.predictions.spelling import alikes, in_order, shown_apart
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.warnings import warning
 from evalreport.texts import Message, Value, plain, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def attach_truth(rows: Rows, table: Table, *, memory_limit: int | None) -> tuple[Rows, Notes]:
@@ -86,8 +84,6 @@ def _matched(
 
 def _truth_taken(array: Arrow, place: Indices) -> pa.Array:
     """Return some cells of a column, empty where the position is -1."""
-    import pyarrow as pa
-
     return combined(array).take(pa.array(place, mask=place < 0))
 
 
@@ -164,7 +160,7 @@ def _cell(rows: Rows, row: int, column: str) -> str | None:
 
 def _refuse_disagreement(rows: Rows, later: tuple[int, str], before: tuple[int, str], count: int) -> NoReturn:
     cells = (_cell(rows, *later) or "", _cell(rows, *before) or "")
-    differ = difference(*cells)
+    _, differ = alikes(cells[:1], cells[1:]).get(cells[0], ("", None))
     here, there = (quoted(cell) if differ is None else shown_apart(cell, differ) for cell in cells)
     said: dict[str, Value] = {"here": here, "before": location_of(rows, *before), "there": there}
     if differ is None:

@@ -6,9 +6,9 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.dressed_columns import mapped
@@ -39,9 +39,6 @@ from evalreport.predictions.spelling import (
 from evalreport.predictions.table import Notes
 from evalreport.schema.inputs import FoundRecord
 from evalreport.texts import Message, parts, plain, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_CLASSES_OF_CORRECT = 1000
 
@@ -221,8 +218,6 @@ def _with_named_truth(table: Table) -> tuple[Table, list[FoundRecord]]:
 
 def like_truth(table: Table) -> list[str]:
     """Return the further columns whose values are labels that the predictions hold, two of them at least."""
-    import pyarrow as pa
-
     roles, arrays = table.roles, table.read.arrays
     answers = set(one_spelling(roles.probabilities).values())
     if "y_pred" in roles.columns:

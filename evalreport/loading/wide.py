@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from evalreport.errors import InputError
 from evalreport.loading.roles import Roles
@@ -14,9 +14,6 @@ from evalreport.options import Options
 from evalreport.predictions.cells import all_numbers, combined, dictionary_numbers, keep, used_only
 from evalreport.predictions.spelling import is_number, is_whole, one_spelling
 from evalreport.sources.reading import Source
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def tables_of(source: Source, options: Options) -> list[Table]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
+import pyarrow as pa
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,4 +24,4 @@ Values = npt.NDArray[Any]
 """Codes of classes or categories, or numbers: whichever the task or the column has."""
 
 
-Arrow: TypeAlias = "pa.Array | pa.ChunkedArray"
+Arrow: TypeAlias = pa.Array | pa.ChunkedArray

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.engine.blocks import looked_up
 from evalreport.predictions.arrays import Arrow, Codes, Floats, Indices, Mask, Values
@@ -21,10 +23,6 @@ from evalreport.predictions.spelling import (
     one_spelling,
 )
 from evalreport.predictions.table import Column
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 Kind = Literal["text", "labels", "codes", "number", "metadata", "optional"]
 """How a column is kept: plain text (ids), dictionary codes (labels, keys; metadata, where it can be) or float64.
@@ -49,9 +47,6 @@ def keep(array: Arrow, kind: Kind) -> pa.Array:
         ``text``: string; ``labels``, ``codes``, ``metadata``: dictionary of strings, whose codes are as small as their
         number allows; ``number``: double, nan where it is none.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(array, pa.ChunkedArray):
         array = _with_room(array).combine_chunks()
     if kind == "text":
@@ -79,8 +74,6 @@ NOT_GIVEN = ("", "nan", "NaN", "NAN")
 
 def combined(array: Arrow) -> pa.Array:
     """Return a column as one array with one dictionary, where it came in chunks."""
-    import pyarrow as pa
-
     if not isinstance(array, pa.ChunkedArray):
         return array
     return _with_room(array).unify_dictionaries().combine_chunks()
@@ -98,8 +91,6 @@ def code_type(count: int) -> npt.DTypeLike:
 
 def stacked(parts: Sequence[pa.Array]) -> pa.ChunkedArray:
     """Put arrays of one kind below one another; dictionaries get codes that have room for the texts of all."""
-    import pyarrow as pa
-
     if not pa.types.is_dictionary(parts[0].type):
         return pa.chunked_array(parts)
     wide = pa.from_numpy_dtype(code_type(sum(len(part.dictionary) for part in parts)))
@@ -110,8 +101,6 @@ def stacked(parts: Sequence[pa.Array]) -> pa.ChunkedArray:
 
 def narrowed(array: pa.Array) -> pa.Array:
     """Return a dictionary column with codes as small as its number of texts allows; another one as it is."""
-    import pyarrow as pa
-
     if not pa.types.is_dictionary(array.type):
         return array
     small = pa.from_numpy_dtype(code_type(len(array.dictionary)))
@@ -120,9 +109,6 @@ def narrowed(array: pa.Array) -> pa.Array:
 
 def as_text(array: pa.Array) -> pa.Array:
     """Spell every cell as text: 1, 1.0 and "1" are ``1``, true is ``True`` as in Python, an instant is in UTC."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = array.type
     if pa.types.is_dictionary(kind):
         return as_text(array.dictionary_decode())
@@ -139,9 +125,6 @@ def as_text(array: pa.Array) -> pa.Array:
 
 def _instants_as_text(array: pa.Array) -> pa.Array:
     """Spell instants as ``spelling.one_instant`` does."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = array.type
     text = array.cast(pa.timestamp(kind.unit)).cast(pa.string())  # of one with a zone: its time in UTC
     text = pc.replace_substring_regex(text, r"(\.\d*?)0+$", r"\1")
@@ -159,9 +142,6 @@ def as_numbers(array: pa.Array, words: Mapping[str, float] = NO_WORDS) -> pa.Arr
     words
         What else counts as a number, in small letters.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     kind = array.type
@@ -188,29 +168,20 @@ def as_written(array: pa.Array) -> pa.Array:
     >>> as_written(pa.array([0.7, 3.0], pa.float32())).to_pylist()
     [0.7, 3.0]
     """
-    import pyarrow as pa
-
     return array.cast(pa.string()).cast(pa.float64()) if pa.types.is_float32(array.type) else array
 
 
 def _null_where(gone: pa.Array, array: pa.Array) -> pa.Array:
-    import pyarrow.compute as pc
-
     return pc.if_else(gone, missing(array.type), array)
 
 
 def _null_where_nan(numbers: pa.Array) -> pa.Array:
-    import pyarrow.compute as pc
-
     gone = pc.is_nan(numbers)
     return _null_where(gone, numbers) if pc.any(gone).as_py() else numbers
 
 
 def _numbers_among(text: pa.Array, words: Mapping[str, float]) -> pa.Array:
     """Parse the cells that are numbers; what Arrow takes for one besides (nan, inf) is left out by the pattern."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     text = pc.ascii_trim(text, characters=BLANKS)
     text = _null_where(pc.is_in(text, value_set=from_texts(["", *MISSING_WORDS, *DOUBTFUL_WORDS])), text)
     lowered = pc.ascii_lower(text) if words else None
@@ -276,8 +247,6 @@ def small_category_column(array: pa.Array) -> Column:
 
 def used_only(array: pa.Array) -> pa.Array:
     """Drop the dictionary's entries that no row uses."""
-    import pyarrow as pa
-
     codes = _small_codes(array)
     seen = np.zeros(len(array.dictionary) + 1, dtype=bool)
     for start in range(0, len(codes), 1 << 16):  # nearly always the first rows use all of them
@@ -295,8 +264,6 @@ def used_only(array: pa.Array) -> pa.Array:
 
 def say_the_same(first: Arrow, other: Arrow) -> bool:
     """Say whether two columns hold the same in every row: equal numbers are one, however they are written."""
-    import pyarrow as pa
-
     a, b = (combined(array) for array in (first, other))
     if not pa.types.is_dictionary(a.type):
         return bool(a.equals(b))
@@ -308,6 +275,17 @@ def say_the_same(first: Arrow, other: Arrow) -> bool:
     return bool(np.array_equal(texts[0], texts[1]))
 
 
+SUM_TOLERANCE = 1e-3
+"""Probabilities of all classes add up to 1 within this."""
+
+
+def are_shares(columns: Sequence[Arrow]) -> bool:
+    """Say whether the numbers of columns lie in [0, 1] and add up to 1 in each row."""
+    values = np.column_stack([floats(column) for column in columns])
+    inside = bool(values.size and ((values >= 0) & (values <= 1)).all())
+    return inside and bool((np.abs(values.sum(axis=1) - 1) <= SUM_TOLERANCE).all())
+
+
 def take(column: Column, rows: Indices) -> Column:
     """Return some rows of a column; a row of -1 is empty."""
     empty: float = np.nan if column.categories is None else -1
@@ -316,9 +294,6 @@ def take(column: Column, rows: Indices) -> Column:
 
 
 def _floats_as_text(array: pa.Array) -> pa.Array:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     array = as_written(array).cast(pa.float64())
     text = array.cast(pa.string())
     try:
@@ -333,9 +308,6 @@ def _floats_as_text(array: pa.Array) -> pa.Array:
 
 def without(codes: pa.DictionaryArray, texts: Collection[str]) -> pa.DictionaryArray:
     """Make the cells that hold one of some texts, with or without blanks around it, empty cells."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     trimmed = pc.ascii_trim(codes.dictionary, characters=BLANKS)
     gone = pc.is_in(trimmed, value_set=from_texts(list(texts)).cast(trimmed.type))
     if not pc.any(gone).as_py():
@@ -346,8 +318,6 @@ def without(codes: pa.DictionaryArray, texts: Collection[str]) -> pa.DictionaryA
 
 def as_numpy(array: Arrow, missing: float) -> Values:
     """Return an array of numbers as NumPy; ``missing`` replaces nulls."""
-    import pyarrow as pa
-
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     if not len(array):
         return np.empty(0, dtype=np.int64 if pa.types.is_integer(array.type) else np.float64)
@@ -358,15 +328,11 @@ def as_numpy(array: Arrow, missing: float) -> Values:
 
 def flags(array: Arrow) -> Mask:
     """Return an array of truths, none of them missing, as numpy."""
-    import pyarrow as pa
-
     return as_numpy(array.cast(pa.uint8()), 0).astype(np.bool_)
 
 
 def from_numpy(numbers: Values, present: npt.NDArray[np.bool_] | None = None) -> pa.Array:
     """Return numbers or truths as an Arrow array; ``present``: which are not missing, None where none is."""
-    import pyarrow as pa
-
     bits = None if present is None else np.packbits(present, bitorder="little")
     values = (
         np.packbits(numbers, bitorder="little") if numbers.dtype == bool else np.ascontiguousarray(numbers)
@@ -377,8 +343,6 @@ def from_numpy(numbers: Values, present: npt.NDArray[np.bool_] | None = None) ->
 
 def from_texts(texts: Sequence[str]) -> pa.StringArray:
     """Return texts as an Arrow array."""
-    import pyarrow as pa
-
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
     return pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(b"".join(encoded)))
@@ -386,22 +350,15 @@ def from_texts(texts: Sequence[str]) -> pa.StringArray:
 
 def missing(kind: pa.DataType) -> pa.Scalar:
     """Return the missing value of a type."""
-    import pyarrow as pa
-
     return pa.nulls(1, kind)[0]
 
 
 def in_chunks(array: Arrow) -> pa.ChunkedArray:
     """Return an array as a chunked one."""
-    import pyarrow as pa
-
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
 def positions(rows: int) -> pa.Array:
     """Return ids that say the position, padded with zeros so that their order as text is that of the rows."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     width = len(str(max(rows - 1, 0)))
     return pc.utf8_lpad(from_numpy(np.arange(rows)).cast(pa.string()), width, "0")

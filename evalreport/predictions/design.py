@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from evalreport.engine.blocks import Places
 from evalreport.engine.numbering import numbered
 from evalreport.errors import InputError
-from evalreport.predictions.arrays import Indices, Mask
+from evalreport.predictions.arrays import Indices
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
+from evalreport.predictions.subsets import tested
 from evalreport.predictions.table import Column, Design
 from evalreport.texts import Message, parts, quoted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 Keys = Mapping[str, Column]
 
@@ -108,11 +106,8 @@ def design_of(cells: Cells, blame: Blame) -> FoundDesign:
     codes = {
         name: cells.keys[name].values.astype(np.int64) for name in IDENTITY_COLUMNS if name in cells.keys
     }
-    tested = _tested(cells.keys.get("part"), codes.get("part"), cells.n)
-    inner = codes.get("inner_fold")
-    if inner is not None and (tested & (inner < 0)).any():
-        tested &= inner < 0  # rows of inner folds chose parameters
-    counts = {name: len(np.unique(code[tested & (code >= 0)])) for name, code in codes.items()}
+    is_tested = tested(cells.keys, cells.n)
+    counts = {name: len(np.unique(code[is_tested & (code >= 0)])) for name, code in codes.items()}
     if counts.get("dataset", 0) > 1:
         return FoundDesign("datasets", Message("found.design.datasets", n=counts["dataset"]))
     if counts.get("replicate", 0) > 0:
@@ -120,7 +115,7 @@ def design_of(cells: Cells, blame: Blame) -> FoundDesign:
     folds, repeats, seeds = (counts.get(name, 0) for name in ("fold", "repeat", "seed"))
     if max(folds, repeats, seeds) < 2:
         return FoundDesign("test-set", Message("found.design.test_set"))
-    visits = _visits(cells, codes, np.flatnonzero(tested))
+    visits = _visits(cells, codes, np.flatnonzero(is_tested))
     if folds < 2 and repeats < 2:
         return _seeds(cells, visits, seeds, blame)
     own = seeds > 1 and cells.example is not None and _each_its_own(cells, visits, seeds, blame)
@@ -133,15 +128,6 @@ def design_of(cells: Cells, blame: Blame) -> FoundDesign:
         Message("found.design.seeds_are_repeats") if own else Message("found.design.mean_of_seeds", n=seeds)
     )
     return FoundDesign(design.design, parts(design.why, of_seeds), own)
-
-
-def _tested(part: Column | None, codes: Indices | None, n: int) -> Mask:
-    """Say which cells are test predictions."""
-    if part is None or codes is None:
-        return np.ones(n, dtype=np.bool_)
-    assert part.categories is not None
-    test = part.categories.index("test") if "test" in part.categories else -2
-    return np.asarray(codes == test, dtype=np.bool_)
 
 
 def _visits(cells: Cells, codes: Mapping[str, Indices], kept: Indices) -> _Visits:

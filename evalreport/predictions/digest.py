@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.predictions.table import Column, Predictions
 from evalreport.schema.inputs import InputRecord
@@ -28,9 +30,6 @@ def memory_record(predictions: Predictions) -> InputRecord:
 
 
 def _content(predictions: Predictions) -> Iterator[bytes]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     yield repr((predictions.task, predictions.classes, predictions.positive)).encode()
     ids = predictions.ids
     yield pc.binary_length(ids).to_numpy(zero_copy_only=False).tobytes()

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.predictions.arrays import Floats, Indices
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 FORECAST_BINS = 10
 """Bins of equal width of the probabilities, [a, b) but for the last one."""
@@ -92,8 +89,6 @@ class ScoreSums:
 
     def values_of(self, column: str) -> tuple[str | None, ...]:
         """Return the values of a column that slices were made of."""
-        import pyarrow.compute as pc
-
         table = self.histograms.filter(pc.equal(self.histograms["slice"], column))
         return tuple(table["value"].unique().to_pylist())
 
@@ -103,8 +98,6 @@ class ScoreSums:
         return tuple(sorted(self._own(self.histograms)["model"].unique().to_pylist()))
 
     def _own(self, table: pa.Table) -> pa.Table:
-        import pyarrow.compute as pc
-
         if self.slice is None:
             return table.filter(pc.is_null(table["slice"]))
         column, value = self.slice
@@ -119,8 +112,6 @@ class ScoreSums:
     @cached_property
     def bins(self) -> dict[str, Bins]:
         """By model: its histogram."""
-        import pyarrow.compute as pc
-
         own, found = self._own(self.histograms), {}
         for name in self.models:
             table = own.filter(pc.equal(own["model"], name))

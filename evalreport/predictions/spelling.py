@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
@@ -222,31 +223,17 @@ def in_order(labels: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(distinct))
 
 
-def difference(a: str, b: str) -> str | None:
-    r"""Say what two texts differ in that look alike or mean the same: the name of a phrase in [found.differ].
-
-    None where they are different texts, or equal.
-
-    Examples
-    --------
-    >>> difference("7", "007"), difference("cat", "cat\u00a0"), difference("Cat", "cat"), difference("cat", "dog")
-    ('leading_zeros', 'spaces', 'capitals', None)
-    """
-    if a == b:
-        return None
-    for name, plain in _ALIKE:
-        if plain(a) == plain(b):
-            return name
-    return None
-
-
 def alikes(some: Iterable[str], others: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Return for each text that looks like one of the others that one, and the name of what they differ in.
+    r"""Return for each text that looks like one of the others that one, and the name of what they differ in.
+
+    The name is that of a phrase in [found.differ].
 
     Examples
     --------
     >>> alikes(["cat", "7"], ["dog", "Cat", "007"])
     {'7': ('007', 'leading_zeros'), 'cat': ('Cat', 'capitals')}
+    >>> alikes(["cat"], ["cat\u00a0"]), alikes(["cat"], ["dog"])
+    ({'cat': ('cat\xa0', 'spaces')}, {})
     """
     some, others = list(some), list(others)
     pairs: dict[str, tuple[str, str]] = {}
@@ -318,8 +305,6 @@ def parse_labels(texts: Collection[str]) -> frozenset[str]:
     >>> sorted(parse_labels(['NA,None', '"a,b"']))
     ['NA', 'None', 'a,b']
     """
-    import csv
-
     return frozenset(label for row in csv.reader(texts, skipinitialspace=True) for label in row if label)
 
 

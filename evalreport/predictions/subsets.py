@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Indices, Mask, Values
 from evalreport.predictions.cells import from_numpy
+from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.table import Column, Counts, ModelOutputs, Predictions
 from evalreport.schema.inputs import FoundRecord
 from evalreport.texts import Message
-
-if TYPE_CHECKING:
-    from evalreport.predictions.score_sums import ScoreSums
 
 
 def test_rows(predictions: Predictions) -> Predictions:
@@ -37,16 +34,7 @@ def test_rows(predictions: Predictions) -> Predictions:
     InputError
         Where no test row is left, or where models have different rows out of the bag.
     """
-    keep = np.ones(predictions.n, dtype=bool)
-    part = predictions.keys.get("part")
-    if part is not None and part.categories is not None:
-        keep &= marked_as_test(part)
-    inner = predictions.keys.get("inner_fold")
-    if inner is not None and (keep & (inner.values < 0)).any():
-        keep &= inner.values < 0  # beside outer test rows, those of an inner fold chose parameters
-    inbag = predictions.keys.get("inbag")
-    if inbag is not None:
-        keep &= ~(inbag.values > 0)
+    keep = tested(predictions.keys, predictions.n)
     if any("inbag" in model.columns for model in predictions.models):
         raise InputError.of("other_bags", column="inbag")
     if keep.all():
@@ -101,6 +89,19 @@ def _no_test_row(predictions: Predictions) -> InputError:
         return InputError.of("all_in_the_bag", column="inbag")
     held = sorted({part.categories[code] for code in np.unique(part.values)})
     return InputError.of(f"no_test_row_but_{'_and_'.join(held)}", column="part")
+
+
+def tested(keys: Mapping[str, Column], n: int) -> Mask:
+    """Say which rows (n,) are test rows: not of training or validation, not in the bag, not beside outer test rows."""
+    rows = np.ones(n, dtype=np.bool_)
+    if "part" in keys:
+        rows &= marked_as_test(keys["part"])
+    if "inbag" in keys:
+        rows &= ~(keys["inbag"].values > 0)
+    inner = keys.get("inner_fold")
+    if inner is not None and (rows & (inner.values < 0)).any():
+        rows &= inner.values < 0  # beside outer test rows, those of an inner fold chose parameters
+    return rows
 
 
 def marked_as_test(part: Column) -> Mask:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from evalreport.options import Task
 from evalreport.predictions.arrays import Floats, Indices, Values
@@ -16,10 +17,6 @@ from evalreport.predictions.column_names import TASK
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.schema.inputs import FlowRecord, FoundRecord, InputRecord
 from evalreport.schema.warnings import WarningRecord
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 Design = Literal[
     "test-set", "cross-validation", "5x2cv", "repeated-holdout", "bootstrap", "datasets", "seeds"

@@ -23,17 +23,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING
+from typing import IO
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from pyarrow import fs
 
 from evalreport.errors import SCHEMES, InputError, UsageError, remember, remember_address, without_parameters
 from evalreport.sources.folders import MOST_FILES, Entry, fixed_part, hidden, is_pattern, matching, too_many
 from evalreport.sources.reading import file_format
 from evalreport.texts import say
 from evalreport.version import __version__
-
-if TYPE_CHECKING:
-    from pyarrow import fs
 
 OPTIONS = ("region", "endpoint_override", "scheme", "anonymous")
 """What may stand after the ? of an address of a bucket."""
@@ -265,8 +264,6 @@ class _Elsewhere(Exception):  # noqa: N818  it is no error of ours
 
 
 def _bucket(address: Address) -> Listing:
-    from pyarrow import fs
-
     whole = f"{address.host}{address.path}".rstrip("/")
     top = fixed_part(whole) if is_pattern(whole) else whole
     with _reading(address.shown):
@@ -295,8 +292,6 @@ def _bucket(address: Address) -> Listing:
 
 
 def _file_system(address: Address) -> fs.FileSystem:
-    from pyarrow import fs
-
     options = dict(parse_qsl(address.query))
     unknown = sorted(set(options) - {*OPTIONS})
     if unknown:

@@ -12,9 +12,11 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Arrow, Values
@@ -41,11 +43,6 @@ from evalreport.sources.unpacking import (
 )
 from evalreport.texts import Message
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-
 _BROKEN_ARCHIVE = (
     *(zipfile.BadZipFile, zlib.error, KeyError, AttributeError, TypeError),
     # NumPy parses the header of an array as Python.
@@ -69,8 +66,6 @@ def whole(name: str, suffix: str, *further: type[Exception]) -> Iterator[None]:
     MemoryError
         There is too little memory, which says nothing of the file.
     """
-    import pyarrow as pa
-
     try:
         yield
     except MemoryError:
@@ -90,8 +85,6 @@ def _asking_no_more_than(room: Room) -> Iterator[None]:
     MemoryError
         There is too little memory for what would have room.
     """
-    import pyarrow as pa
-
     try:
         yield
     except pa.ArrowMemoryError as error:
@@ -188,8 +181,6 @@ def with_class_names(table: pa.Table) -> pa.Table:
 
 def _class_names(schema: pa.Schema) -> dict[str, list[str]]:
     """Return the names of the classes of each column of whole numbers that is a ``ClassLabel`` of Hugging Face."""
-    import pyarrow as pa
-
     try:
         features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"].items()
         named = {header: one["names"] for header, one in features if one.get("_type") == "ClassLabel"}
@@ -210,9 +201,6 @@ def class_names_of(path: Path) -> dict[str, list[str]]:
 
     None of a file that is no Parquet, which its reader refuses, or on a worker alone.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         return _class_names(pq.read_schema(path))
     except (pa.ArrowException, OSError, ValueError):
@@ -221,9 +209,6 @@ def class_names_of(path: Path) -> dict[str, list[str]]:
 
 def _named_codes(codes: Arrow, names: list[str]) -> pa.Array:
     """Return the name of each code; -1, which Hugging Face writes where no label is known, is empty."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     whole = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
     known = pc.if_else(pc.equal(whole, -1), None, whole) if pa.types.is_signed_integer(whole.type) else whole
     ends = pc.min_max(known)
@@ -234,8 +219,6 @@ def _named_codes(codes: Arrow, names: list[str]) -> pa.Array:
 
 def _with_lists_apart(table: pa.Table, name: str) -> pa.Table:
     """Divide columns of lists of probabilities into one column for each place in the list."""
-    import pyarrow as pa
-
     columns: dict[str, Arrow] = {}
     for place, field in enumerate(table.schema):
         array = table.column(place)
@@ -245,8 +228,6 @@ def _with_lists_apart(table: pa.Table, name: str) -> pa.Table:
 
 def _holds_lists(field: pa.Field) -> bool:
     """Say whether a column is called like probabilities and holds lists, or the vectors of Spark ML."""
-    import pyarrow as pa
-
     kind = field.type
     if pa.types.is_struct(kind):
         kind = kind.field("values").type if kind.get_field_index("values") >= 0 else kind
@@ -262,9 +243,6 @@ def _apart(header: str, array: Arrow, name: str) -> dict[str, pa.Array]:
     InputError
         The lists have unlike lengths.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     lists = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     if pa.types.is_struct(lists.type):
         lists = lists.field("values")
@@ -280,8 +258,6 @@ def _columns(
     column: Callable[[str, Kind], Arrow], kinds: Mapping[str, Kind], name: str, room: Room | None
 ) -> tuple[dict[str, Arrow], dict[str, Message]]:
     """Keep one column after the other; also the metadata that was not kept, with the reason."""
-    import pyarrow as pa
-
     arrays: dict[str, Arrow] = {}
     left_out: dict[str, Message] = {}
     for header, kind in kinds.items():
@@ -311,9 +287,6 @@ def _columns(
 
 def _as_plain_text(array: Arrow, kind: Kind) -> int:
     """Return the bytes that a dictionary column takes once it is kept as plain text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
     if kind != "text" or not pa.types.is_dictionary(array.type) or not _is_text(array.type.value_type):
         return 0
@@ -324,8 +297,6 @@ def _as_plain_text(array: Arrow, kind: Kind) -> int:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind))
@@ -358,8 +329,6 @@ def read_arrays(
     InputError
         Where an array has more than one dimension, lengths differ, or values are Python objects.
     """
-    import pyarrow as pa
-
     arrays = _by_class(arrays, name, classes)
     columns = {str(header): _one_dimension(header, values, name) for header, values in arrays.items()}
     lengths = {header: len(column) for header, column in columns.items()}
@@ -385,8 +354,6 @@ def _by_class(arrays: Mapping[str, object], name: str, classes: Sequence[object]
     InputError
         Where there are not as many labels as columns.
     """
-    import pyarrow as pa
-
     whole = {header: values for header, values in arrays.items() if usual_case(header) in LONE_PROBABILITIES}
     matrices = {header: np.asarray(v) for header, v in whole.items() if getattr(v, "ndim", 1) == 2}
     if not matrices:
@@ -416,8 +383,6 @@ def _foreign(name: str, suffix: str, problem: str) -> InputError:
 
 def _read_parquet(path: Path, room: Room, choose: Choose) -> Columns:
     """Read one column after the other, so that only one at a time is in memory as the file stores it."""
-    import pyarrow.parquet as pq
-
     apart: dict[str, pa.Array] = {}
 
     def column(header: str, kind: Kind) -> Arrow:
@@ -468,9 +433,6 @@ def read_whole(
     InputError
         As ``read_parquet``, or where the file has other columns.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     room = room_of(path, name, memory_limit)
     with whole(name, "parquet"):
         chunks = chunks_of_parquet(path)
@@ -490,8 +452,6 @@ def read_whole(
 
 def _in_pieces(file: pq.ParquetFile, header: str, room: Room) -> pa.ChunkedArray:
     """Read a column some rows at a time, and no further than there is room."""
-    import pyarrow as pa
-
     pieces = []
     taken = 0
     for batch in file.iter_batches(batch_size=_ROWS_A_PIECE, columns=[header], use_threads=False):
@@ -503,9 +463,6 @@ def _in_pieces(file: pq.ParquetFile, header: str, room: Room) -> pa.ChunkedArray
 
 def _check_entries(path: Path, chunks: Sequence[Chunk], room: Room) -> None:
     """Check that some rows of a text column have room where each of them may be the longest entry of its dictionary."""
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
     rows = {chunk: min(chunk.values, _ROWS_A_PIECE) for chunk in chunks if chunk.kind == "BYTE_ARRAY"}
     large = [chunk for chunk, some in rows.items() if chunk.size * some > room.bytes_]
     if not large:
@@ -519,8 +476,6 @@ def _check_entries(path: Path, chunks: Sequence[Chunk], room: Room) -> None:
 
 
 def _arrow(path: Path, room: Room) -> pa.Table:
-    import pyarrow as pa
-
     with path.open("rb") as plain:
         room.check(declared_by_arrow(plain))
     with pa.OSFile(str(path), "rb") as stream:
@@ -566,8 +521,6 @@ def _numpy(name: str, suffix: str) -> Iterator[None]:
 
 
 def _one_dimension(header: object, values: object, name: str) -> Arrow:
-    import pyarrow as pa
-
     dimensions = getattr(values, "ndim", 1)
     if dimensions == 2 and (column := np.asarray(values)).shape[1] == 1:
         values, dimensions = column[:, 0], 1

@@ -8,14 +8,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from evalreport import platform
 from evalreport.errors import UsageError
-
-if TYPE_CHECKING:
-    import duckdb
-
 
 SHARE_OF_MEMORY = 0.8
 """What may be used of this machine's memory (or this container's) where no limit is given."""
@@ -47,8 +44,6 @@ def database(memory_limit: int | None = None) -> Iterator[duckdb.DuckDBPyConnect
     UsageError
         Where the limit leaves no room to work in.
     """
-    import duckdb
-
     shared = _SHARED.get()
     try:
         if shared is None:
@@ -83,8 +78,6 @@ def one_database() -> Iterator[None]:
 
 
 def _opened_database(memory_limit: int | None, stack: ExitStack) -> duckdb.DuckDBPyConnection:
-    import duckdb
-
     settings: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",

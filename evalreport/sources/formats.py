@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 
 from evalreport.errors import InputError
 from evalreport.files import with_each_key_once
@@ -49,9 +50,6 @@ from evalreport.sources.reading import (
 )
 from evalreport.sources.unpacking import BYTES_A_BLOCK, blocks, is_gzipped, opened, room_of
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _ROWS_A_BATCH = 500_000
 _ROWS_A_SLOW_BATCH = 50_000
 _LONGEST_CELL = 16_000_000
@@ -68,8 +66,6 @@ def read_delimited(path: Path, name: str, choose: Choose, *, memory_limit: int |
     InputError
         Where it is not UTF-8, ragged, truncated or no text at all; the message names the line.
     """
-    import duckdb
-
     dialect, names = header_of(path, name)
     kinds = choose(names)
     room = room_of(path, name, memory_limit, streamed=True)
@@ -174,8 +170,6 @@ def _without_bare_words(record: Record, places: Sequence[int]) -> list[str]:
 
 def _batches(rows: Iterator[list[str]], places: list[int]) -> Iterator[pa.RecordBatch]:
     """Turn some records at a time into a record batch of the columns at these positions."""
-    import pyarrow as pa
-
     while some := list(itertools.islice(rows, _ROWS_A_SLOW_BATCH)):
         columns = [pa.array([row[place] or None for row in some], pa.string()) for place in places]
         yield pa.record_batch(columns, names=[str(place) for place in places])
@@ -191,8 +185,6 @@ def _whole_rows(records: Iterator[Record], names: tuple[str, ...], name: str) ->
 
 def _with_decimal_points(read: Columns, kinds: Mapping[str, Kind]) -> Columns:
     """Write decimal points into texts that are numbers with a decimal comma; into all columns of labels or none."""
-    import pyarrow as pa
-
     coded = {h: combined(array) for h, array in read.arrays.items() if kinds[h] not in ("text", "number")}
     texts = {header: array.dictionary.to_pylist() for header, array in coded.items()}
     numbers = {header for header in coded if has_decimal_comma(texts[header], ";")}
@@ -306,7 +298,6 @@ def read_json_lines(path: Path, name: str, choose: Choose, *, memory_limit: int 
     InputError
         Where a line is no JSON object in UTF-8, or the archive is broken; the message names the line.
     """
-    import duckdb
 
     def locate(row: int, header: str | None) -> tuple[int | None, str]:
         for number, (line, record) in enumerate(_json_records(path, name)):
@@ -486,8 +477,6 @@ def _with_constants(
     columns: Columns, added: Mapping[str, tuple[str | None, Kind]], given: Mapping[str, str | None]
 ) -> Columns:
     """Add columns that have one value in every row."""
-    import pyarrow as pa
-
     first = from_numpy(np.zeros(columns.rows, np.int8))
     arrays = {n: keep(pa.array([value], pa.string()), kind).take(first) for n, (value, kind) in added.items()}
     locate_own = columns.locate  # holds no column, as ``columns`` does

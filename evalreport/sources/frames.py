@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.errors import InputError
-from evalreport.predictions.cells import as_text
+from evalreport.predictions.cells import are_shares, as_text
 from evalreport.predictions.column_names import (
     IDENTITY_COLUMNS,
     LONE_PROBABILITIES,
@@ -21,7 +23,6 @@ from evalreport.sources.binary import with_class_names
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 
 ID_NAMES = frozenset(spellings("id"))
@@ -70,11 +71,11 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         Where it cannot be read, or its rows have no order and no id.
     """
     import narwhals as nw
-    import pyarrow as pa
 
     try:
         if _of(source, "pyarrow"):
-            return with_class_names(_arrow(source)), None
+            table = source.to_table() if hasattr(source, "to_table") else pa.table(source)
+            return with_class_names(table), None
         if _of(source, "dask"):
             known = source.known_divisions
             source = source.compute()
@@ -85,7 +86,7 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         if _of(source, "datasets"):  # of Hugging Face
             if not hasattr(source, "num_rows"):
                 raise unreadable(name, "a data set that is streamed: load it without streaming=True")
-            table = _arrow(source.with_format("arrow")[:])
+            table = pa.table(source.with_format("arrow")[:])
             table = table.replace_schema_metadata(source.features.arrow_schema.metadata)
             return with_class_names(table), None
         frame = nw.from_native(source, pass_through=True)
@@ -100,21 +101,8 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         raise unreadable(name, (str(error) or type(error).__name__).splitlines()[0][:160]) from None
 
 
-def _arrow(source: pa.Table | pa.RecordBatch | pa.RecordBatchReader) -> pa.Table:
-    """Return a table, a record batch, a stream of them, a data set or a scanner as a table."""
-    import pyarrow as pa
-
-    if isinstance(source, pa.Table):
-        return source
-    if isinstance(source, pa.RecordBatch):
-        return pa.Table.from_batches([source])
-    return source.read_all() if hasattr(source, "read_all") else source.to_table()
-
-
 def _pandas(frame: pd.DataFrame) -> tuple[pa.Table, pd.Index | None]:
     """Take a frame of pandas; levels of its index that are columns of ours (model, fold ...) become columns."""
-    import pyarrow as pa
-
     frame = frame.rename(columns=str)
     known = {*spellings("model"), *IDENTITY_COLUMNS} - set(frame.columns)
     levels = [level for level in frame.index.names if level in known]
@@ -126,24 +114,17 @@ def _pandas(frame: pd.DataFrame) -> tuple[pa.Table, pd.Index | None]:
     return pa.Table.from_pandas(frame, preserve_index=False), index
 
 
-SUM_TOLERANCE = 1e-3
-
-
 def with_named_probabilities(table: pa.Table) -> pa.Table:
     """Name the columns of a table of nothing but probabilities that add up to 1 after their classes.
 
     ``DataFrame(proba, columns=model.classes_)`` has the columns ``p_<class>``; with columns numbered from 0, as a frame
     has them that was given no names, ``y_prob[k]``. Any other table is returned as it is.
     """
-    import pyarrow as pa
-
     names = table.schema.names
     known = any(usual_case(name) in (*spellings(), *LONE_PROBABILITIES) for name in names)
     if len(names) < 2 or known or not all(pa.types.is_floating(field.type) for field in table.schema):
         return table
-    values = np.column_stack([column.to_numpy() for column in table.columns])
-    inside = values.size and ((values >= 0) & (values <= 1)).all()
-    if not inside or (np.abs(values.sum(axis=1) - 1) > SUM_TOLERANCE).any():
+    if not are_shares(table.columns):
         return table
     if names == [str(place) for place in range(len(names))]:
         return table.rename_columns([f"y_prob[{name}]" for name in names])
@@ -168,8 +149,6 @@ def arrow_column(values: Any) -> tuple[object, pd.Index | None]:
         columns = [column.to_numpy(zero_copy_only=False) for column in table.columns]
         return (columns[0] if len(columns) == 1 else np.column_stack(columns)), index
     if _of(values, "pandas"):
-        import pyarrow as pa
-
         index = getattr(values, "index", None)
         try:
             return pa.Array.from_pandas(values), index
@@ -196,9 +175,6 @@ def is_labelled(index: pd.Index) -> bool:
 
 def index_texts(index: pd.Index) -> pa.Array:
     r"""Return the labels of an index as text; those of several levels with a slash between, their own as ``\/``."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     levels = []
     for level in range(index.nlevels):
         array = pa.Array.from_pandas(index.get_level_values(level))

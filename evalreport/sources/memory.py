@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.predictions.arrays import Indices
@@ -33,7 +35,6 @@ from evalreport.sources.reading import Choose, Columns, Source, empty_file
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 
 _TRUTH_NAMES = frozenset(spellings("y_true"))
@@ -304,8 +305,6 @@ def _indexed(column: pa.ChunkedArray, index: pd.Index) -> pd.Series[float]:
 
 
 def _taken(values: object, places: Indices) -> object:
-    import pyarrow as pa
-
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values.take(pa.array(places))
     return np.asarray(values)[places]
@@ -319,8 +318,6 @@ def _places(own: pa.Array, reference: pa.Array, name: str, headers: tuple[str, s
     InputError
         Where a label appears twice, or in one of the two only.
     """
-    import pyarrow.compute as pc
-
     for header, labels in zip(headers, (own, reference), strict=True):
         counts = pc.value_counts(labels)
         twice = counts.filter(pc.greater(counts.field("counts"), 1))
@@ -400,8 +397,6 @@ def _require_known(part: _Part, reference: _Part) -> None:
     InputError
         With the two ways to give it labels.
     """
-    import pyarrow.compute as pc
-
     unknown = pc.invert(pc.is_in(part.index, reference.index))
     count = pc.sum(unknown).as_py() or 0
     if count:
@@ -409,8 +404,6 @@ def _require_known(part: _Part, reference: _Part) -> None:
 
 
 def _source(part: _Part, classes: Sequence[object] | None) -> Source:
-    import pyarrow as pa
-
     def read(choose: Choose) -> Columns:
         if all(isinstance(column, (pa.Array, pa.ChunkedArray)) for column in part.columns.values()):
             lengths = {len(column) for column in part.columns.values()}  # type: ignore[arg-type]
@@ -437,9 +430,6 @@ def _filled(columns: Columns, part: _Part) -> Columns:
 
 def _without_nan(table: pa.Table) -> pa.Table:
     """Turn nan into empty cells: in memory it marks a missing number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     for place, field in enumerate(table.schema):
         if pa.types.is_floating(field.type):
             column = table.column(place)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Arrow
-from evalreport.predictions.cells import Kind
+from evalreport.predictions.cells import Kind, all_numbers, keep, stacked
 from evalreport.texts import Message, has, say
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 UNSAFE_SUFFIXES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".rds", ".rdata", ".h5", ".bin")
 
@@ -227,11 +226,6 @@ def keep_batches(
     decimal_comma
         Whether columns of numbers may have a decimal comma.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from evalreport.predictions.cells import all_numbers, keep, stacked
-
     pieces: dict[str, list[pa.Array]] = {header: [] for header in kinds}
     optional = [header for header, kind in kinds.items() if kind == "optional"]
     texts: dict[str, pa.Array] = {header: pa.nulls(0, pa.string()) for header in optional}

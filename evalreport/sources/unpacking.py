@@ -17,6 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+import duckdb
+from numpy.lib import format as npy
+
 from evalreport.errors import InputError, UsageError
 from evalreport.sources.database import database, usable_memory
 from evalreport.sources.reading import literal_path
@@ -141,8 +144,6 @@ def declared_by_npz(stream: BinaryIO, name: str) -> int:
     ValueError, OSError, zipfile.BadZipFile ...
         The archive is damaged; an array's header promises more than the archive holds.
     """
-    from numpy.lib import format as npy
-
     total = 0
     with zipfile.ZipFile(stream) as archive:
         members = archive.infolist()
@@ -184,8 +185,6 @@ def chunks_of_parquet(path: Path) -> list[Chunk]:
     ValueError
         The metadata cannot be read.
     """
-    import duckdb
-
     query = """SELECT row_group_id, path_in_schema, num_values, row_group_num_rows, total_uncompressed_size, type
         FROM parquet_metadata(?) ORDER BY row_group_id, column_id"""
     try:

@@ -7,16 +7,14 @@ import zipfile
 from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
+
+import pyarrow as pa
 
 from evalreport.errors import InputError
 from evalreport.sources.binary import read_table, whole
 from evalreport.sources.reading import Choose, Columns, empty_file, reads
 from evalreport.sources.unpacking import Room, room_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 BYTES_A_CELL, PIECE = 32, 2**20
 VALUED_CELL = re.compile(rb"""<(?:\w+:)?c\b[^>]*?\br\s*=\s*["']([A-Za-z]+)(\d+)["'][^>]*(?<!/)>""")
@@ -32,8 +30,6 @@ def read_workbook(path: Path, name: str, choose: Choose, *, memory_limit: int | 
     InputError
         Where the extra excel is not installed, or the file is no workbook or holds no row.
     """
-    import pyarrow as pa
-
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
@@ -88,8 +84,6 @@ def _cells_of(sheet: IO[bytes]) -> int:
 
 def _column(cells: Sequence[object]) -> pa.Array:
     """Return a column of one type where its cells are of one, else as text; an empty cell is missing."""
-    import pyarrow as pa
-
     given = [None if cell == "" else cell for cell in cells]
     kinds = {type(cell) for cell in given if cell is not None}
     if kinds <= {int, float} or kinds <= {date, datetime} or len(kinds) == 1:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from research.benchmarks.page import Measured
@@ -21,57 +22,38 @@ SHAPES = ("shapes", "designs", "histories", "memory", "growth")
 """What has a page of its own: the default run in every shape of data."""
 
 
+ROWS = {
+    "labels": "labels.resampling", "bca": "labels.bca", "scores": "scores.resampling", "delong": "scores.delong",
+    "reading": "reading.two_files", "counting": "scale.counting", "adding-up": "scale.adding_up",
+    "help": "programs.help_text", "run": "programs.whole_run", "stages": "programs.by_stage",
+    "default": "runs.default_runs", "counts": "runs.from_counts", "sizes": "runs.by_size",
+    "shapes": "shapes.beside_scikit_learn", "designs": "designs.beside_scikit_learn",
+    "histories": "histories.beside_no_history", "memory": "memory.beside_pandas", "growth": "shapes.exponents",
+}  # fmt: skip
+"""Module and function of each group of rows."""
+
+
 def main() -> int:
     """Run the rows that are asked for, print them, and write each page whose rows were all run at full size."""
-    from research.benchmarks import (
-        designs,
-        histories,
-        labels,
-        memory,
-        page,
-        programs,
-        reading,
-        runs,
-        scale,
-        scores,
-        shapes,
-    )
+    from research.benchmarks import page, runs
     from research.benchmarks.timing import Cost, Exponent
 
-    rows: dict[str, Any] = {
-        "labels": labels.resampling,
-        "bca": labels.bca,
-        "scores": scores.resampling,
-        "delong": scores.delong,
-        "reading": reading.two_files,
-        "counting": scale.counting,
-        "adding-up": scale.adding_up,
-        "help": programs.help_text,
-        "run": programs.whole_run,
-        "stages": programs.by_stage,
-        "default": runs.default_runs,
-        "counts": runs.from_counts,
-        "sizes": runs.by_size,
-        "shapes": shapes.beside_scikit_learn,
-        "designs": designs.beside_scikit_learn,
-        "histories": histories.beside_no_history,
-        "memory": memory.beside_pandas,
-        "growth": shapes.exponents,
-    }
     parser = argparse.ArgumentParser(prog="python -m research.benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small inputs; nothing is written")
-    parser.add_argument("--only", choices=rows, action="append", help="repeatable")
+    parser.add_argument("--only", choices=ROWS, action="append", help="repeatable")
     given = parser.parse_args()
     found: dict[str, list[Measured]] = {}
-    for name in given.only or rows:
+    for name in given.only or ROWS:
         print(f"{name} ...", file=sys.stderr, flush=True)
         found[name] = []
-        for row in rows[name](quick=given.quick):
+        module, _, function = ROWS[name].partition(".")
+        measure = getattr(importlib.import_module(f"research.benchmarks.{module}"), function)
+        for row in measure(quick=given.quick):
             found[name].append(row)
             print(page.line(row), flush=True)
     if given.quick:
         print("small inputs: the goals are about the full sizes, without --quick", file=sys.stderr)
-    others = [name for name in rows if name not in SHAPES]
+    others = [name for name in ROWS if name not in SHAPES]
     if not given.quick and found.keys() >= set(others):
         measured = [row for name in others for row in found[name]]
         runs.draw([row for row in measured if isinstance(row, Cost)], PAGE.with_suffix(".svg"))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.analysis import evaluate
+from evalreport.options import Options
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
+from evalreport.schema.results import to_json
 
 N_MODELS = 5
 
@@ -21,14 +26,8 @@ def binary_models(n: int, *, seed: int = 0, count: int = N_MODELS) -> Prediction
     for j in range(count):
         score = (1.2 + 0.1 * j) * true + 0.7 * shared + 0.7 * random.normal(size=n)
         p = 1 / (1 + np.exp(-(1.5 * score - 2.0)))
-        models.append(
-            ModelOutputs(
-                f"model{j}" if count < 10 else f"model{j:02}",
-                y_pred=(p >= 0.5).astype(np.int32),
-                score=p,
-                proba=np.column_stack([1 - p, p]),
-            )
-        )
+        name, label = f"model{j}" if count < 10 else f"model{j:02}", (p >= 0.5).astype(np.int32)
+        models.append(ModelOutputs(name, y_pred=label, score=p, proba=np.column_stack([1 - p, p])))
     return Predictions(
         task="binary",
         design="test-set",
@@ -71,3 +70,28 @@ def regressions(
         columns = pa.table({"id": np.arange(n), "y_true": true, "y_pred": values})
         csv.write_csv(columns, folder / f"model{j}.csv")
     return true, said
+
+
+Scored = tuple[Sequence[npt.NDArray[Any]], Sequence[Callable[..., object]]]
+"""Columns of the models, and what is computed of each beside the truth."""
+
+
+def loop(true: npt.NDArray[Any], *scored: Scored) -> Callable[[], None]:
+    """Return one replicate as a user would write it: draw rows, and score every column of every model on them."""
+    random, n = np.random.default_rng(1), len(true)
+
+    def replicate() -> None:
+        rows = random.integers(0, n, n)
+        drawn = true[rows]
+        for columns, functions in scored:
+            for column in columns:
+                of_column = column[rows]
+                for function in functions:
+                    function(drawn, of_column)
+
+    return replicate
+
+
+def run(source: Predictions | Path, options: Options | None = None, *, jobs: int = 1) -> bytes:
+    """Analyse as ``evalreport run`` does, to the bytes of results.json."""
+    return to_json(evaluate(source, options=options or Options(), jobs=jobs))

@@ -10,9 +10,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.analysis import evaluate
 from evalreport.options import Options
-from evalreport.schema.results import to_json
+from research.benchmarks.data import loop, run
 from research.benchmarks.timing import Row, best_of, in_turn, scaled
 
 Array = npt.NDArray[np.float64]
@@ -95,15 +94,11 @@ def beside_scikit_learn(*, quick: bool) -> Iterator[Row]:
         with TemporaryDirectory() as folder:
             write_tables(tables, Path(folder))
             ours, theirs = in_turn(
-                partial(best_of, partial(_run, Path(folder), options), 1),
-                partial(scaled, loop(tables), MEASURED, RESAMPLES),
+                partial(best_of, partial(run, Path(folder), options), 1),
+                partial(scaled, loop_of(tables), MEASURED, RESAMPLES),
                 rounds=2,
             )
         yield Row(f"default run: {work}, from CSV files", "scikit-learn resampling loop", ours, theirs)
-
-
-def _run(folder: Path, options: Options) -> bytes:
-    return to_json(evaluate(folder, options=options))
 
 
 def write_tables(tables: list[Table], folder: Path) -> None:
@@ -120,23 +115,13 @@ def write_tables(tables: list[Table], folder: Path) -> None:
         csv.write_csv(pa.table(whole), folder / f"model{j}.csv")
 
 
-def loop(tables: list[Table]) -> Callable[[], None]:
-    """Return one replicate: draw rows, and score every model on them."""
+def loop_of(tables: list[Table]) -> Callable[[], None]:
+    """Return one replicate of the loop: accuracy of outcomes; of classes macro F1, log loss and ROC AUC too."""
     from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
 
-    random = np.random.default_rng(1)
-    n = len(tables[0]["id"])
-
-    def replicate() -> None:
-        rows = random.integers(0, n, n)
-        for columns in tables:
-            if "outcome" in columns:
-                accuracy_score(np.ones(n), columns["outcome"][rows])
-                continue
-            true, said, p = (columns[name][rows] for name in ("y_true", "y_pred", "y_prob"))
-            accuracy_score(true, said)
-            f1_score(true, said, average="macro", zero_division=0)
-            log_loss(true, p)
-            roc_auc_score(true, p)
-
-    return replicate
+    if "outcome" in tables[0]:
+        outcomes = [columns["outcome"] for columns in tables]
+        return loop(np.ones(len(outcomes[0])), (outcomes, (accuracy_score,)))
+    said, p = ([columns[name] for columns in tables] for name in ("y_pred", "y_prob"))
+    macro = partial(f1_score, average="macro", zero_division=0)
+    return loop(tables[0]["y_true"], (said, (accuracy_score, macro)), (p, (log_loss, roc_auc_score)))

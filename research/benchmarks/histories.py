@@ -20,7 +20,7 @@ from evalreport.audit.site import write_site
 from evalreport.history.connection import History, open_history
 from evalreport.history.store import results_of, runs
 from evalreport.options import Options
-from research.benchmarks.designs import Table, loop, write_tables
+from research.benchmarks.designs import Table, loop_of, write_tables
 from research.benchmarks.scale import cost_of
 from research.benchmarks.timing import Row, Timed, best_of, in_turn, scaled
 
@@ -45,7 +45,7 @@ def beside_no_history(*, quick: bool) -> Iterator[Row]:
         ours, theirs, loops = in_turn(
             lambda: _program("audit", folder / str(next(audits)), "--history", history.name),
             lambda: _program("run", folder / str(next(plain))),
-            partial(scaled, loop(_day(1)), MEASURED, RESAMPLES),
+            partial(scaled, loop_of(_day(1)), MEASURED, RESAMPLES),
             rounds=len(days),
         )
         work = f"an audit of 2 models x {EXAMPLES:,} against {count} recorded runs, the whole program, JSON"

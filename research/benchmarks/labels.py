@@ -17,7 +17,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_by
-from research.benchmarks.data import binary_models, labels, truth
+from research.benchmarks.data import binary_models, labels, loop, truth
 from research.benchmarks.timing import Row, Timed, best_of, scaled
 
 Array = npt.NDArray[np.int32]
@@ -26,34 +26,24 @@ METRICS = tuple(Quantity(name) for name in ("accuracy", "f1", "mcc"))
 
 def resampling(*, quick: bool) -> Iterator[Row]:
     """Accuracy, F1 and MCC of five models and of their ten pairs."""
+    from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
+
     n, replicates = (20_000, 1000) if quick else (1_000_000, 10_000)
     predictions = binary_models(n)
     ours = best_of(lambda: all_intervals(predictions, METRICS, replicates))
     work = f"accuracy + F1 + MCC and all paired differences, 5 models, n = {n:,}, B = {replicates:,}"
     true, said, random = truth(predictions), labels(predictions), np.random.default_rng(1)
-    yield Row(
-        work,
-        "scikit-learn resampling loop",
-        ours,
-        scaled(lambda: scikit_learn(true, said, random), 2, replicates),
-        least_ratio=50_000,
-    )
-    separate = [4 * true + 2 * labels_of for labels_of in said]
-    yield Row(
-        work,
-        "numpy: resample, then bincount each model's table",
-        ours,
-        scaled(lambda: one_table_each(separate, random), 10, replicates),
-        least_ratio=2000,
-    )
-    packed = packed_codes(true, said)
-    yield Row(
-        work,
-        "numpy: all models packed into one code, resample, one bincount",
-        ours,
-        scaled(lambda: one_table(packed, random), 10, replicates),
-        remark="the same idea as ours but for drawing the counts themselves",
-    )
+    separate, packed = [4 * true + 2 * labels_of for labels_of in said], packed_codes(true, said)
+    remark = "the same idea as ours but for drawing the counts themselves"
+    in_scikit_learn = loop(true, (said, (accuracy_score, f1_score, matthews_corrcoef)))
+    for peer, replicate, measured, goal, note in (
+        ("scikit-learn resampling loop", in_scikit_learn, 2, 50_000, ""),
+        ("numpy: resample, then bincount each model's table", lambda: one_table_each(separate, random), 10, 2000, ""),
+        ("numpy: all models packed into one code, resample, one bincount", lambda: one_table(packed, random), 10, None,
+         remark),
+    ):  # fmt: skip
+        theirs = scaled(replicate, measured, replicates)
+        yield Row(work, peer, ours, theirs, least_ratio=goal, remark=note)
 
 
 def all_intervals(predictions: Predictions, quantities: tuple[Quantity, ...], replicates: int) -> None:
@@ -67,17 +57,6 @@ def all_intervals(predictions: Predictions, quantities: tuple[Quantity, ...], re
             limits(estimate, "bootstrap_percentile", 0.95)
         for a, b in combinations(found, 2):
             limits(paired_difference(a, b), "bootstrap_percentile", 0.95)
-
-
-def scikit_learn(true: Array, said: list[npt.NDArray[np.int32]], random: np.random.Generator) -> None:
-    """One replicate: draw rows, score each model; differences cost nothing more."""
-    from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
-
-    rows = random.integers(0, len(true), len(true))
-    drawn = true[rows]
-    for one in said:
-        for score in (accuracy_score, f1_score, matthews_corrcoef):
-            score(drawn, one[rows])
 
 
 def one_table_each(codes: list[npt.NDArray[np.int32]], random: np.random.Generator) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import resource
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
+from research.benchmarks.scale import cost_of
 from research.benchmarks.timing import Row, best_of, in_turn
 
 GIGABYTE = 1e9
@@ -70,34 +69,8 @@ def by_duckdb(folder: str) -> object:
 
 def peak_memory(work: str, folder: str) -> int:
     """Return the bytes that a process of its own holds at most while it does the work, libraries not counted."""
-    command = [sys.executable, "-m", "research.benchmarks.reading", work, folder]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return int(done.stdout.split()[-1])
-
-
-def _measure(work: Callable[[str], object], folder: str) -> int:
-    import duckdb
-    import pyarrow.compute  # noqa: F401 - what both import is not their work
-
-    duckdb.connect().close()
-    before = _most_held()
-    kept = work(folder)
-    most = _most_held()
-    del kept
-    return most - before
-
-
-def _most_held() -> int:
-    """Return the most bytes that this process has held; what the one that started it held is not counted."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        # The usage that the system reports is handed down from the process that started this one.
-        line = next(
-            line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith("VmHWM:")
-        )
-        return int(line.split()[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-if __name__ == "__main__":
-    print("\n", _measure({"by_evalreport": by_evalreport, "by_duckdb": by_duckdb}[sys.argv[1]], sys.argv[2]))
+    begin = f"import duckdb, pyarrow.compute; from research.benchmarks.reading import {work}; duckdb.connect().close()"
+    loaded, done = (
+        cost_of(sys.executable, "-c", f"{begin}; {then}").memory for then in ("", f"{work}({folder!r})")
+    )
+    return done - loaded

@@ -12,13 +12,11 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 from evalreport.analysis import evaluate
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 from evalreport.schema.results import to_json
-from research.benchmarks.data import binary_models, labels, probabilities, regressions, truth
+from research.benchmarks.data import binary_models, labels, loop, probabilities, regressions, run, truth
 from research.benchmarks.timing import Cost, Row, Timed, best_of, in_turn, scaled
 
 SIZES = ((20_000, 3, 40.0, 10), (200_000, 3, 250.0, 2), (4_000, 12, 15.0, 10))
@@ -66,7 +64,7 @@ def from_counts(*, quick: bool) -> Iterator[Row]:
         yield Row(
             f"default run of a table of counts, 5 models, n = {1_000 * each:,}, from the file to results.json",
             "none",
-            best_of(lambda: to_json(evaluate(path, options=Options()))),
+            best_of(lambda: run(path)),
             None,
             most_seconds=1.0,
             remark=f"{len(cells)} lines; start-up of Python and imports not counted",
@@ -74,10 +72,13 @@ def from_counts(*, quick: bool) -> Iterator[Row]:
 
 
 def _beside_a_loop(predictions: Predictions, goal: float, replicates: int) -> Row:
-    n, random = predictions.n, np.random.default_rng(1)
+    from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef, roc_auc_score
+
+    n, of_labels = predictions.n, (accuracy_score, f1_score, matthews_corrcoef)
+    scored = (labels(predictions), of_labels), (probabilities(predictions), (roc_auc_score,))
+    replicate = loop(truth(predictions), *scored)
     ours, theirs = in_turn(
-        lambda: best_of(lambda: run(predictions), 1),
-        lambda: scaled(lambda: loop(predictions, random), replicates, 2_000),
+        lambda: best_of(lambda: run(predictions), 1), lambda: scaled(replicate, replicates, 2_000)
     )
     return Row(
         f"default run: all metrics, tests and curves, {len(predictions.models)} models, n = {n:,}, B = 2,000",
@@ -90,26 +91,12 @@ def _beside_a_loop(predictions: Predictions, goal: float, replicates: int) -> Ro
 
 
 def _of_regressions(n: int, folder: Path) -> Row:
+    from sklearn import metrics
+
     true, said = regressions(n, folder)
-    random = np.random.default_rng(1)
-
-    def of_values() -> None:
-        from sklearn.metrics import (
-            mean_absolute_error,
-            median_absolute_error,
-            r2_score,
-            root_mean_squared_error,
-        )
-
-        rows = random.integers(0, n, n)
-        for values in said:
-            for loss in (mean_absolute_error, median_absolute_error, r2_score, root_mean_squared_error):
-                loss(true[rows], values[rows])
-
-    ours, theirs = in_turn(
-        lambda: best_of(lambda: to_json(evaluate(folder, options=Options())), 1),
-        lambda: scaled(of_values, 20, 2_000),
-    )
+    names = ("mean_absolute_error", "median_absolute_error", "r2_score", "root_mean_squared_error")
+    replicate = loop(true, (said, [getattr(metrics, name) for name in names]))
+    ours, theirs = in_turn(lambda: best_of(lambda: run(folder), 1), lambda: scaled(replicate, 20, 2_000))
     return Row(
         f"default run of regressions: all metrics and tests, 3 models, n = {n:,}, B = 2,000",
         "scikit-learn resampling loop of MAE, MedAE, R² and RMSE alone",
@@ -141,11 +128,6 @@ def _of_size(n: int) -> Timed:
     return best_of(lambda: run(predictions), 1)
 
 
-def run(predictions: Predictions, jobs: int = 1) -> None:
-    """Analyse as ``evalreport run`` does without options."""
-    to_json(evaluate(predictions, options=Options(), jobs=jobs))
-
-
 def cost(n: int) -> Cost:
     """Time the stages of one run, as it tells them."""
     times: list[tuple[str, float]] = []
@@ -160,19 +142,6 @@ def cost(n: int) -> Cost:
         name = "writing results.json" if stage == "done" else stage
         stages[name] = stages.get(name, 0.0) + ended - started
     return Cost(n, len(predictions.models), stages)
-
-
-def loop(predictions: Predictions, random: np.random.Generator) -> None:
-    """One replicate: draw rows, score each model by four metrics."""
-    from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef, roc_auc_score
-
-    true = truth(predictions)
-    rows = random.integers(0, len(true), len(true))
-    drawn = true[rows]
-    for label, p in zip(labels(predictions), probabilities(predictions), strict=True):
-        for score in (accuracy_score, f1_score, matthews_corrcoef):
-            score(drawn, label[rows])
-        roc_auc_score(drawn, p[rows])
 
 
 def draw(costs: list[Cost], path: Path) -> None:
@@ -193,8 +162,8 @@ def draw(costs: list[Cost], path: Path) -> None:
 
 def _clock(n: int, jobs: int) -> Timed:
     code = (
-        "import time; from research.benchmarks.data import binary_models; from research.benchmarks.runs import run;"
+        "import time; from research.benchmarks.data import binary_models, run;"
         f" run(binary_models(1_000, count=2)); data = binary_models({n}, count=3); start = time.perf_counter();"
-        f" run(data, {jobs}); print(time.perf_counter() - start)"
+        f" run(data, jobs={jobs}); print(time.perf_counter() - start)"
     )
     return Timed(float(subprocess.check_output([sys.executable, "-c", code])))

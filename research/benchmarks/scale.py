@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,53 +94,53 @@ def write_files(folder: Path, n: int) -> list[Path]:
     return paths
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What counting took: the size of the files (bytes), DuckDB's own join and GROUP BY, ours, and the run after it."""
-
-    size: int
-    peer: Cost
-    ours: Cost
-    run: Cost
-
-
-def counted(n: int) -> Counted:
-    """Count two models of ``n`` rows each."""
+def counted(n: int) -> tuple[int, Cost, Cost, Cost]:
+    """Count two models of ``n`` rows each: the files' bytes, DuckDB's join and GROUP BY, ours, and the run after it."""
     with tempfile.TemporaryDirectory(prefix="scale-") as place:
         folder = Path(place) / "models"
         folder.mkdir()
         paths = write_files(folder, n)
-        size = sum(path.stat().st_size for path in paths)
-        program = (sys.executable, "-m", "evalreport")
         peer = cost_of(sys.executable, "-c", _PEER.format(a=paths[0], b=paths[1], memory=MEMORY))
-        ours = cost_of(*program, "aggregate", str(folder), "-o", f"{place}/counts", "--memory-limit", MEMORY)
-        run = cost_of(*program, "run", f"{place}/counts", "-o", f"{place}/out", "-f", "json")
-    return Counted(size, peer, ours, run)
+        return _size(folder), peer, *aggregated(folder, f"{place}/counts")
+
+
+def aggregated(folder: Path, counts: str) -> tuple[Cost, Cost]:
+    """Count a folder, and analyse the counts."""
+    program = (sys.executable, "-m", "evalreport")
+    ours = cost_of(*program, "aggregate", str(folder), "-o", counts, "--memory-limit", MEMORY)
+    return ours, cost_of(*program, "run", counts, "-o", f"{counts}-out", "-f", "json")
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir())
 
 
 def counting(*, quick: bool) -> Iterator[Row]:
     """Yield the row of ``make bench``: processor time beside DuckDB's own, and the largest memory."""
     n = 1_000_000 if quick else 20_000_000
-    found = counted(n)
+    _, peer, ours, _ = counted(n)
     yield Row(
         f"counting the labels of two Parquet files of {n:,} rows, in different orders, under {MEMORY}",
         "duckdb's own join and GROUP BY",
-        Timed(found.ours.processor),
-        Timed(found.peer.processor),
+        Timed(ours.processor),
+        Timed(peer.processor),
         least_ratio=1 / 3,
-        remark=f"at most 3 times as long; most memory {found.ours.memory / 1e9:.2g} GB of at most 1.5 GB",
+        remark=f"at most 3 times as long; most memory {ours.memory / 1e9:.2g} GB of at most 1.5 GB",
     )
+
+
+def _begin(n: int, size: int, ours: Cost) -> str:
+    """Return the first cells of both tables."""
+    spent = f"{ours.processor:.1f} s | {ours.clock:.1f} s | {ours.memory / 1e9:.2f} GB"
+    return f"| {n:,} | {size / 1e6:,.0f} MB | {spent}"
 
 
 def measured(n: int) -> str:
     """Return one row of the table."""
-    found = counted(n)
-    size, peer, ours, run = found.size, found.peer, found.ours, found.run
-    return (
-        f"| {n:,} | {size / 1e6:,.0f} MB | {ours.processor:.1f} s | {ours.clock:.1f} s | {ours.memory / 1e9:.2f} GB"
-        f" | {peer.processor:.1f} s | {ours.processor / peer.processor:.1f} | {1e6 * ours.processor / n:.2f} s"
-        f" | {run.clock:.1f} s |"
-    )
+    size, peer, ours, run = counted(n)
+    ratio, each = ours.processor / peer.processor, 1e6 * ours.processor / n
+    cells = f"{peer.processor:.1f} s | {ratio:.1f} | {each:.2f} s | {run.clock:.1f} s"
+    return f"{_begin(n, size, ours)} | {cells} |"
 
 
 _SCORES = """
@@ -158,53 +158,35 @@ for model, noise in (("forest", 0.6), ("logreg", 0.9), ("tree", 1.2)):
 _METRICS = ("roc_auc", "average_precision", "pr_auc", "partial_auc", "log_loss", "brier")
 
 
-@dataclass(frozen=True, slots=True)
-class Summed:
-    """What adding up scores took; the error where the rows themselves can be had in memory, else None."""
-
-    size: int
-    ours: Cost
-    run: Cost
-    error: float | None
-
-
-def summed(n: int) -> Summed:
-    """Add up the scores of three models of ``n`` rows each."""
+def summed(n: int) -> tuple[int, Cost, Cost, float | None]:
+    """Add up the scores of three models of ``n`` rows; the error where the rows can be had in memory, else None."""
     with tempfile.TemporaryDirectory(prefix="scale-") as place:
         folder, sums = Path(place) / "models", Path(place) / "sums"
         folder.mkdir()
         cost_of(sys.executable, "-c", _SCORES, str(n), str(folder))
-        size = sum(path.stat().st_size for path in folder.iterdir())
-        program = (sys.executable, "-m", "evalreport")
-        ours = cost_of(*program, "aggregate", str(folder), "-o", str(sums), "--memory-limit", MEMORY)
-        run = cost_of(*program, "run", str(sums), "-o", f"{place}/out", "-f", "json")
-        error = largest_error(folder, sums) if n <= 1_000_000 else None
-    return Summed(size, ours, run, error)
+        ours, run = aggregated(folder, str(sums))
+        return _size(folder), ours, run, largest_error(folder, sums) if n <= 1_000_000 else None
 
 
 def adding_up(*, quick: bool) -> Iterator[Accuracy]:
     """Yield the row of ``make bench`` about scores: the largest error of what follows from their sums."""
     n = 100_000 if quick else 1_000_000
-    found = summed(n)
-    assert found.error is not None
+    _, ours, _, error = summed(n)
+    assert error is not None
     yield Accuracy(
         f"adding up the scores of three models of {n:,} rows: ROC AUC, average precision, PR AUC, partial AUC, log"
         " loss, Brier score and the differences of all pairs; largest error",
         "the rows themselves",
-        found.error,
+        error,
         most=0.02,
-        remark=f"{found.ours.processor:.1f} s of processor time, most memory {found.ours.memory / 1e9:.2g} GB",
+        remark=f"{ours.processor:.1f} s of processor time, most memory {ours.memory / 1e9:.2g} GB",
     )
 
 
 def measured_scores(n: int) -> str:
     """Return one row of the table of scores."""
-    found = summed(n)
-    size, ours, error = found.size, found.ours, "" if found.error is None else f"{found.error:.4f}"
-    return (
-        f"| {n:,} | {size / 1e6:,.0f} MB | {ours.processor:.1f} s | {ours.clock:.1f} s | {ours.memory / 1e9:.2f} GB"
-        f" | {found.run.clock:.1f} s | {error} |"
-    )
+    size, ours, run, error = summed(n)
+    return f"{_begin(n, size, ours)} | {run.clock:.1f} s | {'' if error is None else f'{error:.4f}'} |"
 
 
 def largest_error(folder: Path, sums: Path) -> float:
@@ -230,28 +212,27 @@ def written(page: str, begin: str, lines: Sequence[str]) -> str:
     return before + "\n".join([begin, "", *lines, "", END]) + rest.partition(END)[2]
 
 
+HEAD = (
+    "| rows a model | files | processor | clock | peak memory | DuckDB's own processor | ours in times of it"
+)
+TABLES: tuple[tuple[str, str, Callable[[int], str], Sequence[int]], ...] = (
+    (BEGIN, f"{HEAD} | a million rows | `run` after |", measured, SIZES),
+    (
+        OF_SCORES, "| examples | files | processor | clock | peak memory | `run` after | largest error |",
+        measured_scores, SIZES_OF_SCORES,
+    ),
+)  # fmt: skip
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Measure every size, print the table, and write it into the page where the usual sizes were measured."""
-    sizes = [int(float(word)) for word in arguments] or list(SIZES)
-    lines = [
-        "| rows a model | files | processor | clock | peak memory | DuckDB's own processor | ours in times of it"
-        " | a million rows | `run` after |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    print("\n".join(lines))
-    for n in sizes:
-        lines.append(measured(n))
-        print(lines[-1], flush=True)
-    of_scores = [
-        "| examples | files | processor | clock | peak memory | `run` after | largest error |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for n in sizes if arguments else SIZES_OF_SCORES:
-        of_scores.append(measured_scores(n))
-        print(of_scores[-1], flush=True)
-    if not arguments and PAGE.exists():
-        page = written(PAGE.read_text(encoding="utf-8"), BEGIN, lines)
-        PAGE.write_text(written(page, OF_SCORES, of_scores), encoding="utf-8")
+    """Measure every size, print the tables, and write them into the page where the usual sizes were measured."""
+    for begin, head, row, usual in TABLES:
+        lines = [head, "|---" * (head.count("|") - 1) + "|"]
+        for n in [int(float(word)) for word in arguments] or usual:
+            lines.append(row(n))
+            print(lines[-1], flush=True)
+        if not arguments and PAGE.exists():
+            PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), begin, lines), encoding="utf-8")
     return 0
 
 

@@ -6,31 +6,30 @@ import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-import numpy as np
-import numpy.typing as npt
-
 from evalreport.intervals import limits
 from evalreport.metrics.difference import paired_difference
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.predictions.table import Predictions
 from evalreport.samplings import sampling_by
-from research.benchmarks.data import binary_models, probabilities, truth
+from research.benchmarks.data import binary_models, loop, probabilities, truth
 from research.benchmarks.labels import all_intervals
 from research.benchmarks.timing import Row, Timed, best_of, in_turn, scaled
 
-Floats = npt.NDArray[np.float64]
 METRICS = tuple(Quantity(name) for name in ("roc_auc", "average_precision", "log_loss", "brier"))
 
 
 def resampling(*, quick: bool) -> Iterator[Row]:
     """AUC, average precision, log loss and Brier score of five models, sorting included."""
+    from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
+
     n, replicates = (20_000, 64) if quick else (1_000_000, 1024)
     predictions = binary_models(n)
-    true, p, random = truth(predictions), probabilities(predictions), np.random.default_rng(1)
+    metrics = (roc_auc_score, average_precision_score, log_loss, brier_score_loss)
+    replicate = loop(truth(predictions), (probabilities(predictions), metrics))
     ours, theirs = in_turn(
         lambda: best_of(lambda: all_intervals(predictions, METRICS, replicates), 1),
-        lambda: scaled(lambda: scikit_learn(true, p, random), 2, replicates),
+        lambda: scaled(replicate, 2, replicates),
     )
     yield Row(
         f"AUC + AP + log loss + Brier and all paired differences, 5 models, n = {n:,}, B = {replicates:,}",
@@ -40,17 +39,6 @@ def resampling(*, quick: bool) -> Iterator[Row]:
         least_ratio=1000,
         remark="sorting included",
     )
-
-
-def scikit_learn(true: npt.NDArray[np.int32], p: list[Floats], random: np.random.Generator) -> None:
-    """One replicate: draw rows, score each model."""
-    from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
-
-    rows = random.integers(0, len(true), len(true))
-    drawn = true[rows]
-    for one in p:
-        for score in (roc_auc_score, average_precision_score, log_loss, brier_score_loss):
-            score(drawn, one[rows])
 
 
 def delong(*, quick: bool) -> Iterator[Row]:

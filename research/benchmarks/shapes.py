@@ -10,13 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import numpy.typing as npt
 
-from evalreport.analysis import evaluate
 from evalreport.options import Options
 from evalreport.predictions.table import Column, Labels, ModelOutputs, Predictions
-from evalreport.schema.results import to_json
-from research.benchmarks.data import binary_models, labels, probabilities, regressions, truth
+from research.benchmarks.data import binary_models, labels, loop, probabilities, regressions, run, truth
 from research.benchmarks.timing import Exponent, Row, Timed, best_of, in_turn, scaled
 
 RESAMPLES = 2_000
@@ -68,7 +65,9 @@ def sliced(n: int, *values: int, count: int = 3) -> Predictions:
 
 def beside_scikit_learn(*, quick: bool) -> Iterator[Row]:
     """Time the default run of each shape beside a loop of what a user would write with scikit-learn."""
-    part = 20 if quick else 1
+    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+    part, losses = 20 if quick else 1, (mean_absolute_error, root_mean_squared_error, r2_score)
     shapes: list[tuple[str, Predictions, Options]] = [
         ("3 binary models x 20,000, slices of 8, 5 and 4 values", sliced(20_000 // part, 8, 5, 4),
          Options(slices=("column0", "column1", "column2"))),
@@ -81,62 +80,33 @@ def beside_scikit_learn(*, quick: bool) -> Iterator[Row]:
         ("3 binary models x 1,000,000", binary_models(1_000_000 // part, count=3), Options()),
     ]  # fmt: skip
     for work, predictions, options in shapes:
-        yield _row(work, partial(_run, predictions, options), _loop(predictions))
+        yield _row(work, partial(run, predictions, options), _loop(predictions))
     for n in (20_000, 200_000):
         with TemporaryDirectory() as folder:
             true, said = regressions(n // part, Path(folder))
             work = f"3 regressions x {n:,}, from CSV files"
-            yield _row(work, partial(_run, Path(folder), Options()), _of_values(true, said))
+            yield _row(work, partial(run, Path(folder)), loop(true, (said, losses)))
 
 
-def _run(source: Predictions | Path, options: Options) -> bytes:
-    return to_json(evaluate(source, options=options))
-
-
-def _row(work: str, run: Callable[[], object], replicate: Callable[[], None]) -> Row:
-    ours, theirs = in_turn(lambda: best_of(run, 1), lambda: scaled(replicate, MEASURED, RESAMPLES), rounds=2)
+def _row(work: str, ours_of: Callable[[], object], replicate: Callable[[], None]) -> Row:
+    ours, theirs = in_turn(
+        lambda: best_of(ours_of, 1), lambda: scaled(replicate, MEASURED, RESAMPLES), rounds=2
+    )
     return Row(f"default run: {work}", "scikit-learn resampling loop", ours, theirs)
 
 
 def _loop(predictions: Predictions) -> Callable[[], None]:
-    """Return one replicate: draw rows, score each model by accuracy and macro F1, with probabilities by two more."""
+    """Return one replicate: accuracy and macro F1 of each model, with probabilities log loss and ROC AUC."""
     from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
 
-    random, true = np.random.default_rng(1), truth(predictions)
     codes = np.arange(len(predictions.classes))
-    said = labels(predictions)
-    proba = [None if m.proba is None else np.asarray(m.proba) for m in predictions.models]
-    scores = probabilities(predictions) if predictions.task == "binary" else None
-
-    def replicate() -> None:
-        rows = random.integers(0, len(true), len(true))
-        drawn = true[rows]
-        for j, label in enumerate(said):
-            accuracy_score(drawn, label[rows])
-            f1_score(drawn, label[rows], average="macro", zero_division=0)
-            p = proba[j]
-            if scores is not None:
-                log_loss(drawn, scores[j][rows], labels=codes)
-                roc_auc_score(drawn, scores[j][rows])
-            elif p is not None:
-                log_loss(drawn, p[rows], labels=codes)
-                roc_auc_score(drawn, p[rows], multi_class="ovr", labels=codes)
-
-    return replicate
-
-
-def _of_values(true: npt.NDArray[np.float64], said: list[npt.NDArray[np.float64]]) -> Callable[[], None]:
-    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
-
-    random = np.random.default_rng(1)
-
-    def replicate() -> None:
-        rows = random.integers(0, len(true), len(true))
-        for values in said:
-            for loss in (mean_absolute_error, root_mean_squared_error, r2_score):
-                loss(true[rows], values[rows])
-
-    return replicate
+    of_labels = (accuracy_score, partial(f1_score, average="macro", zero_division=0))
+    of_scores = partial(log_loss, labels=codes), partial(roc_auc_score, multi_class="ovr", labels=codes)
+    if predictions.task == "binary":
+        scores, of_scores = probabilities(predictions), (of_scores[0], roc_auc_score)
+    else:
+        scores = [np.asarray(m.proba) for m in predictions.models if m.proba is not None]
+    return loop(truth(predictions), (labels(predictions), of_labels), (scores, of_scores))
 
 
 def exponents(*, quick: bool) -> Iterator[Exponent]:
@@ -176,7 +146,7 @@ def _exponent(name: str, sizes: list[int], of_size: Callable[[int], tuple[Predic
     times: list[tuple[int, Timed]] = []
     for size in dict.fromkeys(sizes):
         predictions, options = of_size(size)
-        times.append((size, best_of(partial(_run, predictions, options), 1)))
+        times.append((size, best_of(partial(run, predictions, options), 1)))
     (first, shortest), (last, longest) = times[0], times[-1]
     slope = math.log(longest.seconds / shortest.seconds) / math.log(last / first)
     return Exponent(name, tuple((size, timed.seconds) for size, timed in times), slope, MOST_EXPONENT)

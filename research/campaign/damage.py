@@ -164,6 +164,9 @@ def history_edited(rng: random.Random, content: bytes) -> bytes:
         return path.read_bytes()
 
 
+CELLS = (None, b"", b"\xff\x00", "", "x", "[]", "{}", -1, 0, 7, 10**12, 1.5, "2025-13-01")
+
+
 def _edit(rng: random.Random, database: sqlite3.Connection) -> None:
     tables = [
         row[0]
@@ -204,23 +207,5 @@ def _edit(rng: random.Random, database: sqlite3.Connection) -> None:
                 (hashlib.sha256(new).hexdigest(), chosen),
             )
     else:
-        new = rng.choice(
-            (
-                None,
-                b"",
-                b"\xff\x00",
-                "",
-                "x",
-                "[]",
-                "{}",
-                -1,
-                0,
-                7,
-                10**12,
-                1.5,
-                "2025-13-01",
-                str(old),
-                "é" * 300,
-            )
-        )
+        new = rng.choice((*CELLS, str(old), "é" * 300))
     database.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (new, chosen))

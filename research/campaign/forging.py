@@ -16,14 +16,12 @@ nothing
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import copy
 import csv
 import json
 import random
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -316,20 +314,3 @@ def _other(old: object, rng: random.Random) -> object:
             (old[:at] + "x" + old[at:], old[:at] + old[at + 1 :], "", None, 1, "\ud800", "x" * 10_000)
         )
     return rng.choice((0, 1.5, "text", True, [], {}, [1], {"a": 1}))
-
-
-def main() -> int:
-    """Make tries and print what came of them; 1 where something was found."""
-    parser = argparse.ArgumentParser(prog="python -m research.campaign.forging", description=__doc__)
-    parser.add_argument("--tries", type=int, default=TRIES)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    made = part(seed=given.seed, tries=given.tries)
-    for row in made.rows:
-        print(f"{row.what}: {row.tries:,} tries: {dict(sorted(row.counts.items()))}")
-    print(f"{made.tries:,} tries, {len(made.findings)} findings, {made.seconds:.0f} s")
-    return 1 if made.findings else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -356,22 +356,9 @@ def campaign(seed: int, tries: int, targets: Sequence[str], out: Path) -> list[l
     first = 0
     with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as scratch:
         while first < tries:
-            words = [
-                sys.executable,
-                "-m",
-                "research.campaign.fuzz",
-                "--worker",
-                f"{first}:{tries}",
-                "--seed",
-                str(seed),
-            ]
-            words += [
-                "--out",
-                str(out),
-                "--scratch",
-                scratch,
-                *(w for name in targets for w in ("--target", name)),
-            ]
+            words = [sys.executable, "-m", "research.campaign.fuzz", "--worker", f"{first}:{tries}"]
+            words += ["--seed", str(seed), "--out", str(out), "--scratch", scratch]
+            words += [word for name in targets for word in ("--target", name)]
             done = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
             if done.returncode == 0:
                 break
@@ -424,20 +411,6 @@ def count(made: Part, out: Path, targets: Sequence[str]) -> None:
     made.findings += [json.loads(case.read_text())["outcome"] for case in sorted(out.glob("*/case.json"))]
 
 
-def told(log: list[list[str]]) -> str:
-    """Write how many tries ended how, and how many there were in a second of the processor."""
-    heads = ["0", "1", "2", "3", "4", *FAULTS]
-    rows = [["target", "tries", "a second", *heads]]
-    for target in TARGETS:
-        own = [entry for entry in log if entry[1] == target]
-        if own:
-            endings = Counter(code if kind == "fine" else kind for _, _, code, kind, _ in own)
-            seconds = sum(float(entry[4]) for entry in own)
-            rows.append([target, f"{len(own):,}", f"{len(own) / max(seconds, 1e-9):.0f}"])
-            rows[-1] += [f"{endings[head]:,}" for head in heads]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [rows[0], ["---"] * len(rows[0]), *rows[1:]])
-
-
 def run(words: Sequence[str] | None = None) -> int:
     """Read the command line; exit 1 where there is a finding."""
     parser = argparse.ArgumentParser(description="Feed evalreport with wrong input.")
@@ -455,7 +428,6 @@ def run(words: Sequence[str] | None = None) -> int:
         work(given.seed, first, last, targets, given.out, given.scratch)
         return 0
     log = campaign(given.seed, given.tries, targets, given.out)
-    print(told(log))
     findings = sum(kind != "fine" for _, _, _, kind, _ in log)
     print(f"{len(log):,} tries, {findings:,} findings" + (f", saved in {given.out}" if findings else ""))
     return 1 if findings else 0

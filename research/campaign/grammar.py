@@ -5,209 +5,25 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-TEXTS = (
-    *(
-        "",
-        " ",
-        "\t",
-        "0",
-        "1",
-        "01",
-        "1.0",
-        "-1",
-        "1e3",
-        "1e999",
-        "-0.0",
-        "0.5",
-        "1,5",
-        "1,000",
-        "0x1",
-        "1_000",
-    ),
-    *(
-        "nan",
-        "NaN",
-        "inf",
-        "-Infinity",
-        "NA",
-        "null",
-        "None",
-        "true",
-        "False",
-        "yes",
-        "a",
-        "b",
-        "c",
-        "forest",
-    ),
-    *(
-        "é",
-        "e\u0301",
-        "ß",
-        "\u0661",
-        "\u202eabc",
-        "\u200b",
-        "\x00",
-        "\x1b[2J",
-        "\r",
-        "\n",
-        '"',
-        "'",
-        ",",
-        ";",
-    ),
-    *(
-        "<script>alert(1)</script>",
-        "{{ 7*7 }}",
-        "%s%n",
-        "=1+1",
-        "../../etc/passwd",
-        "/dev/null",
-        "a/b",
-        "a\\b",
-    ),
-    *(
-        "x" * 300,
-        "9" * 400,
-        "1" + "0" * 30,
-        "accuracy",
-        "f1_macro",
-        "recall[class=1]",
-        "class",
-        "model",
-        "id",
-    ),
+WORDS: Mapping[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
 )
+TEXTS = (*WORDS["texts"], "x" * 300, "9" * 400, "1" + "0" * 30, *WORDS["names"])
 NUMBERS: tuple[Any, ...] = (
-    *(
-        0,
-        1,
-        -1,
-        2,
-        3,
-        7,
-        10,
-        0.5,
-        0.95,
-        1.5,
-        -0.0,
-        1e-300,
-        1e308,
-        5e-324,
-        2**31,
-        2**53 + 1,
-        2**63,
-        -(2**63),
-        10**30,
-    ),
-    *(float("nan"), float("inf"), True, False),
+    *(0, 1, -1, 2, 3, 7, 10, 0.5, 0.95, 1.5, -0.0, 1e-300, 1e308, 5e-324),
+    *(2**31, 2**53 + 1, 2**63, -(2**63), 10**30, float("nan"), float("inf"), True, False),
 )
-COLUMNS = (
-    *("id", "model", "y_true", "y_pred", "score", "p_0", "p_1", "p_a", "p_b", "proba_1", "outcome", "value"),
-    *(
-        "repeat",
-        "fold",
-        "replicate",
-        "inbag",
-        "part",
-        "inner_fold",
-        "params",
-        "dataset",
-        "seed",
-        "train_size",
-    ),
-    *(
-        "complexity",
-        "n_parameters",
-        "log_likelihood",
-        "vc_dimension",
-        "time",
-        "sex",
-        "region",
-        "weight",
-        "cluster",
-    ),
-    *(
-        "sample_id",
-        "label",
-        "target",
-        "pred",
-        "correct",
-        "auc",
-        "accuracy",
-        "task",
-        "attempt",
-        "gold",
-        "count",
-    ),
-)
-METRICS = (
-    *(
-        "accuracy",
-        "f1",
-        "f1_macro",
-        "recall[class=1]",
-        "recall[sex=f]",
-        "roc_auc",
-        "log_loss",
-        "rmse",
-        "mae",
-        "mcc",
-    ),
-    *(
-        "mean_outcome",
-        "mean_value",
-        "brier",
-        "precision_at_10",
-        "pass@1",
-        "top_3_accuracy",
-        "ece",
-        "f0_5_weighted",
-    ),
-)
-TOKENS = (
-    *(
-        b"\x00",
-        b"\xff",
-        b"\xef\xbb\xbf",
-        b"\xff\xfe",
-        b"\n",
-        b"\r",
-        b"\r\n",
-        b",",
-        b'"',
-        b"'",
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-    ),
-    *(
-        b"[" * 3000,
-        b"{" * 3000,
-        b'{"a":' * 3000,
-        b"null",
-        b"true",
-        b"NaN",
-        b"1e999",
-        b"-1",
-        b"9" * 400,
-        b"\\ud800",
-    ),
-    *(
-        b"\\u0000",
-        b"#",
-        b"=",
-        b"\x80\x80\x80\x80\x7f",
-        b"\xff\xff\xff\x7f",
-        b"\x00\x00\x00\x80",
-        b"PK\x03\x04",
-        b"PAR1",
-    ),
-)
+COLUMNS, METRICS = WORDS["columns"], WORDS["metrics"]
+_DEEP = ("[" * 3000, "{" * 3000, '{"a":' * 3000)
+TOKENS = [
+    token.encode("latin-1")
+    for token in (*WORDS["marks"], *_DEEP, *WORDS["values"], "9" * 400, *WORDS["codes"])
+]
 
 
 def text(rng: random.Random) -> str:

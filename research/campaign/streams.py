@@ -65,20 +65,9 @@ def _disturbed(rng: random.Random, base: Path) -> set[str]:
     (base / "m.csv").write_text("id,y_true,y_pred\n" + rows, encoding="utf-8")
     out, err = (rng.choice(list(STREAMS)) for _ in range(2))
     fails, quiet = rng.random() < 0.3, rng.random() < 0.3
-    words = [
-        "audit",
-        "m.csv",
-        "--history",
-        "sqlite:///h.db",
-        "-m",
-        "accuracy",
-        "--resamples",
-        "20",
-        "-f",
-        "json",
-    ]
-    words += ["-o", "out", "--gate", "'n >= 500'" if fails else "'n >= 5'", *(["-q"] if quiet else [])]
-    done = _shell(base, f"{' '.join(words)} {STREAMS[out].format(n=1)} {STREAMS[err].format(n=2)}")
+    words = "audit m.csv --history sqlite:///h.db -m accuracy --resamples 20 -f json -o out"
+    words += f" --gate 'n >= {500 if fails else 5}'{' -q' * quiet}"
+    done = _shell(base, f"{words} {STREAMS[out].format(n=1)} {STREAMS[err].format(n=2)}")
     refused = out != "as usual" and not quiet
     codes = {1} if fails else {0}
     if refused and not fails:

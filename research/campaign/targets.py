@@ -56,19 +56,7 @@ USUAL = (
     ("id", "model", "y_true", "y_pred"),
     (),
 )
-OTHERS = (
-    "sex",
-    "region",
-    "time",
-    "weight",
-    "cluster",
-    "fold",
-    "repeat",
-    "replicate",
-    "inbag",
-    "seed",
-    "part",
-)
+OTHERS = grammar.WORDS["others"]
 
 
 def _cell(rng: random.Random, header: str, row: int, odd: float) -> Any:
@@ -84,19 +72,9 @@ def _cell(rng: random.Random, header: str, row: int, odd: float) -> Any:
         return row
     if header == "model":
         return rng.choice(("a", "b")) if rng.random() < 0.02 else "a"
-    if header in ("score", "value", "weight", "log_likelihood", "auc", "accuracy"):
+    if header in grammar.WORDS["measuring"]:
         return round(rng.gauss(0, 1), 3)
-    if header in (
-        "repeat",
-        "fold",
-        "replicate",
-        "inbag",
-        "seed",
-        "train_size",
-        "complexity",
-        "attempt",
-        "count",
-    ):
+    if header in grammar.WORDS["counting"]:
         return row % 4
     if header == "part":
         return rng.choice(("test", "test", "train", "validation"))
@@ -121,12 +99,8 @@ def _options(rng: random.Random, command: str) -> list[str]:
         return words
     if rng.random() < 0.3:
         words += ["--task", rng.choice(("binary", "multiclass", "regression", "outcome", "scores"))]
-    offered = [
-        "--value",
-        "--outcome",
-        "--positive",
-        *(["--slice", "--cluster", "--weight"] if command == "run" else []),
-    ]
+    of_run = ["--slice", "--cluster", "--weight"] if command == "run" else []
+    offered = ["--value", "--outcome", "--positive", *of_run]
     for option in grammar.some(rng, offered, 0, 1):
         words += [option, rng.choice((rng.choice(grammar.COLUMNS), grammar.text(rng)))]
     if rng.random() < 0.2:
@@ -323,46 +297,15 @@ def options(rng: random.Random) -> Case:
 
 def gate(rng: random.Random) -> Case:
     """Conditions put together from their parts, or from anything."""
-    parts = [
-        *(
-            "m",
-            ".",
-            "accuracy",
-            "f1",
-            "recall[sex=f]",
-            "[",
-            "]",
-            "class=1",
-            ",",
-            "-",
-            "−",
-            "<",
-            ">",
-            ">=",
-            "<=",
-        )
-    ]
-    parts += [
-        "==",
-        "0.5",
-        "1e999",
-        "n",
-        "alarms",
-        "last",
-        "accepted",
-        '"m"',
-        '"',
-        "\\",
-        " ",
-        "m.accuracy",
-        "+",
-        "nan",
-    ]
     metric = rng.choice(
         (*grammar.METRICS, *["accuracy", "recall[sex=f]", "f1", "accuracy - k.accuracy", "f1 - k.f1"] * 5)
     )
     usual = f"m.{metric} {rng.choice(('>=', '<', '>', '<='))} {rng.choice((0, 0.5, 1, '1e400'))}"
-    text = usual if rng.random() < 0.5 else "".join(rng.choice(parts) for _ in range(rng.randrange(1, 9)))
+    text = (
+        usual
+        if rng.random() < 0.5
+        else "".join(rng.choice(grammar.WORDS["gate_parts"]) for _ in range(rng.randrange(1, 9)))
+    )
     if rng.random() < 0.2:
         text = text[: rng.randrange(len(text) + 1)] + grammar.text(rng) + text[rng.randrange(len(text) + 1) :]
     words = ["run", "m.csv", "-m", "accuracy", "-m", "f1", "-m", "recall", *QUICK, "--gate", text]
@@ -378,13 +321,7 @@ PLAN = {
     "scheme": {"name": "kfold"},
     "estimator": [{"name": "k", "import": "sklearn.dummy:DummyClassifier"}],
 }
-OFFERED = (
-    "sklearn.dummy:DummyClassifier",
-    "sklearn.dummy:DummyRegressor",
-    "sklearn.none:No",
-    "none",
-    "sklearn.dummy:",
-)
+OFFERED = grammar.WORDS["estimators"]
 
 
 def plan(rng: random.Random) -> Case:
@@ -398,10 +335,8 @@ def plan(rng: random.Random) -> Case:
         for key in grammar.some(rng, list(SCHEMES[name]), 0, 2):
             content["scheme"][key] = rng.choice((2, 1, 3, 0.5, grammar.value(rng)))
     content.pop("scheduler", None)
-    if not isinstance(content.get("backend"), dict) and content.get("backend") not in (
-        "sequential",
-        "threads",
-    ):
+    backend = content.get("backend")
+    if not isinstance(backend, dict) and backend not in ("sequential", "threads"):
         content["backend"] = rng.choice(("sequential", grammar.text(rng) + "?"))
     lines = []
     for name, part in content.items():
@@ -477,15 +412,6 @@ EVENTS: tuple[Any, ...] = (
     {"issue": {"number": 7, "pull_request": {}}},
     {"ref": "refs/heads/main"},
 )
-ADDRESSES = (
-    "http://127.0.0.1:port",
-    "http://[::1",
-    "http://a b/",
-    "https://me:pw@127.0.0.1",
-    "ftp://x",
-    "",
-    "http://127.0.0.1:0",
-)
 
 
 def review(rng: random.Random) -> Case:
@@ -509,7 +435,11 @@ def review(rng: random.Random) -> Case:
     else:
         words += ["--number", "7"]
     if rng.random() < 0.15:
-        odd = rng.choice(ADDRESSES) if rng.random() < 0.5 else grammar.text(rng).replace("\0", "?")
+        odd = (
+            rng.choice(grammar.WORDS["addresses"])
+            if rng.random() < 0.5
+            else grammar.text(rng).replace("\0", "?")
+        )
         environment[rng.choice(list(environment))] = odd
     if rng.random() < 0.1:
         files["summary.md"] = grammar.mutated(rng, files["summary.md"])

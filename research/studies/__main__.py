@@ -21,26 +21,22 @@ from research.studies.harness import Run
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A study's module, its file, what tells its rows apart, and how it is run; ``seed`` None: it has to be given."""
+    """A study's module, its file, what tells its rows apart, and how it is run; ``seed`` None: it has to be given.
+
+    ``rows``: the module's function that yields them.
+    """
 
     module: str
     file: str
     key: tuple[str, ...]
     replications: int
     seed: int | None = 0
+    rows: str = "rows"
 
 
 OF_AUDITS = (
-    "kind",
-    "accepted",
-    "accepted_n",
-    "nightly",
-    "accuracy",
-    "sd",
-    "correlation",
-    "drop",
-    "good",
-    "rule",
+    *("kind", "accepted", "accepted_n", "nightly", "accuracy"),
+    *("sd", "correlation", "drop", "good", "rule"),
 )
 OF_SMALL = ("accepted", "accepted_n", "accuracy", "sd", "horizon")
 STUDIES: Mapping[str, Table] = {
@@ -54,20 +50,18 @@ STUDIES: Mapping[str, Table] = {
     "looks": Table("looks", "looks.csv", ("what", "test", "looks", "steps", "share"), 10_000, 20264),
     "estimators": Table("estimators", "estimators.csv", ("learner", "n", "estimator"), 100, 20261),
     "audits": Table("audits", "audit-alarms.csv", OF_AUDITS, 1000, 20269),
-    "audits-small": Table("small_accepted", "audit-alarms-small.csv", OF_SMALL, 4000, 4127),
+    "audits-small": Table("audits", "audit-alarms-small.csv", OF_SMALL, 4000, 4127, "small"),
     "audited-metrics": Table("audited_metrics", "audit-alarms-metrics.csv", ("metric", "n", "sizes"), 150, 31),
     "audited-seasons": Table(
-        "audited_seasons", "audit-alarms-seasons.csv", ("metric", "season", "fall"), 100, 5501
+        "audited_metrics", "audit-alarms-seasons.csv", ("metric", "season", "fall"), 100, 5501, "seasons"
     ),
     "intervals": Table("intervals", "intervals.csv", ("part", "cell", "figure"), 1),
     "two-sets": Table("two_sets", "two-sets.csv", ("metric", "n"), 8000, 8812),
-    "effect-sizes": Table("effect_sizes", "effect-sizes.csv", ("law", "n", "d"), 4000, 60417),
     "interval-scores": Table("interval_scores", "interval-scores.csv", ("level", "skewed", "n"), 1000, 5761),
     "weights": Table("weights", "weights.csv", ("units", "figure"), 2500, 62004),
     "judge-pools": Table("judge_pools", "judge-pools.csv", ("labels of people", "judge"), 600, 59059),
     "groups": Table("groups", "groups.csv", ("design", "n", "seed", "metric", "of", "method"), 24, 20261129),
     "kinds": Table("kinds", "kinds.csv", ("kind", "skewed", "figure", "n"), 1000, 20265),
-    "error-trend": Table("error_trend", "error-trend.csv", ("law", "n"), 2000, 70713),
     "few-clusters": Table(
         "few_clusters", "few-clusters.csv", ("metric", "clusters", "size", "correlation", "truth"), 8000, 41907
     ),
@@ -120,7 +114,8 @@ def main(arguments: Iterable[str] | None = None) -> int:
         parser.error("give a --seed that was not used yet")
     run = Run(given.replications or spec.replications, seed, given.jobs, given.only, given.resamples)
     write(given.output / spec.file, spec, module, run, given.part)
-    unexplained = module.finish(given.output) if hasattr(module, "finish") else []
+    finish = getattr(module, "finish", None) if spec.rows == "rows" else None
+    unexplained = finish(given.output) if finish else []
     tables.fill(given.output)
     print("\n".join(unexplained), file=sys.stderr)
     return 1 if unexplained else 0
@@ -129,7 +124,8 @@ def main(arguments: Iterable[str] | None = None) -> int:
 def write(path: Path, spec: Table, module: Any, run: Run, part: str | None) -> None:
     """Measure and write a study's table; rows that are not measured anew are kept."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    measured = module.rows(run, (part,)) if part else module.rows(run)
+    rows = getattr(module, spec.rows)
+    measured = rows(run, (part,)) if part else rows(run)
     fresh = [{name: str(value) for name, value in row.items()} for row in measured]
     old = tables.read(path) if path.exists() and (part or run.only) else []
     tables.write(path, tables.merged(old, fresh, spec.key))

@@ -8,7 +8,9 @@ Errors are lognormal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy import optimize, stats
@@ -22,7 +24,9 @@ from evalreport.metrics.metric import Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.predictions.arrays import Mask
 from evalreport.samplings import Examples
-from research.studies.harness import Run
+from research.studies.harness import Cell, Run, measure
+from research.studies.judgement import limit
+from research.studies.tally import Tally, one
 
 SIZES = (
     (50, 10),
@@ -41,10 +45,13 @@ NUMBERS = (8, 30, 10_000)
 SHAPES = ((0.5, 1.0), (1.5, 1.0), (3.0, 1.0), (1.5, 2.0), (1.5, 0.5))
 """Shift and spread of the positives' scores."""
 LEVEL = 0.95
+Figure = tuple[str, str]
+"""Metric and interval."""
 EVERY, RESAMPLES = 10, 500
 """One data set in so many has bootstrap limits beside, of so many replicates."""
 
 
+@cache
 def true_values(shift: float, spread: float, share: float) -> dict[str, float]:
     """Return both metrics of the population."""
 
@@ -59,43 +66,82 @@ def true_values(shift: float, spread: float, share: float) -> dict[str, float]:
     return {"eer": float(stats.norm.sf(equal)), "r_precision": found(many)}
 
 
+@dataclass(frozen=True)
+class Numbers(Cell):
+    """So many lognormal errors, whose median absolute error is 1."""
+
+    n: int
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """The number."""
+        return (self.n,)
+
+    @property
+    def columns(self) -> Mapping[str, object]:
+        """What the table says of the cell."""
+        return {"n": self.n, "positives": "", "shift": "", "spread": ""}
+
+    def truth(self, metric: str) -> float:
+        """Return the true value."""
+        del metric
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Scores(Cell):
+    """Examples, how many of them are positive on average, and the positives' shift and spread."""
+
+    n: int
+    positives: int
+    shift: float
+    spread: float
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """Size and shape."""
+        return self.n, self.positives, round(10 * self.shift), round(10 * self.spread)
+
+    @property
+    def columns(self) -> Mapping[str, object]:
+        """What the table says of the cell."""
+        return {name: getattr(self, name) for name in ("n", "positives", "shift", "spread")}
+
+    def truth(self, metric: str) -> float:
+        """Return the true value."""
+        return true_values(self.shift, self.spread, self.positives / self.n)[metric]
+
+
+CELLS = (
+    *(Numbers(f"{n} numbers", n) for n in NUMBERS),
+    *(Scores(f"{size[0]} examples, {size[1]} positives, {shape}", *size, *shape) for size in SIZES for shape in SHAPES),
+)  # fmt: skip
+
+
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield how often an interval holds, with the lower 99 % limit of that; ``run.only``: a number of examples."""
-    for n in (size for size in NUMBERS if run.only in ("", str(size))):
-        held = [
-            median_held(np.random.default_rng([run.seed, n, number]), n) for number in range(run.replications)
-        ]
-        yield row(
-            ("medae", "order_statistics"),
-            held,
-            1.0,
-            run,
-            {"n": n, "positives": "", "shift": "", "spread": ""},
-        )
-    yield from of_rankings(run)
+    """Yield how often an interval holds, with the lower 99 % limit of that."""
+    for result in measure(CELLS, counted, run, equally=True):
+        for (metric, interval), tally in result.totals.items():
+            yield {
+                "metric": metric, "interval": interval, **result.cell.columns,
+                "truth": f"{result.cell.truth(metric):.4f}", "sets": round(tally.sets),
+                "held": f"{tally.coverage_of_all:.4f}",
+                "lower": f"{limit('at least', tally.held, tally.sets, 0.99):.4f}", "seed": run.seed,
+            }  # fmt: skip
 
 
-def row(
-    name: tuple[str, str], held: Sequence[bool], truth: float, run: Run, design: Mapping[str, object]
-) -> Mapping[str, object]:
-    """Return one row: the share of data sets in which an interval held."""
-    lower = stats.binomtest(sum(held), len(held)).proportion_ci(0.98).low
-    return {
-        "metric": name[0], "interval": name[1], **design, "truth": f"{truth:.4f}", "sets": len(held),
-        "held": f"{np.mean(held):.4f}", "lower": f"{lower:.4f}", "seed": run.seed,
-    }  # fmt: skip
-
-
-def median_held(generator: np.random.Generator, n: int) -> bool:
-    """Say whether the interval of one data set's median absolute error holds 1, that of the lognormal law."""
-    errors = ascending(np.exp(generator.normal(size=n)))
+def counted(cell: Numbers | Scores, generator: np.random.Generator, _number: int) -> Mapping[Figure, Tally]:
+    """Say what the intervals of one data set hold, by metric and interval."""
+    if isinstance(cell, Scores):
+        return of_scores(cell, generator)
+    errors = ascending(np.exp(generator.normal(size=cell.n)))
     computation = definition(Quantity("medae")).computation
     assert isinstance(computation, RowWise)
-    value = float(computation.function(errors, np.ones((1, n)))[0])
-    assert computation.closed is not None
-    limits = leading(estimate_of("medae", value, computation.closed(errors), n), LEVEL)
     # Fewer than six values have no such limits.
-    return limits.low is not None and limits.high is not None and limits.low <= 1 <= limits.high
+    assert computation.closed is not None
+    value = float(computation.function(errors, np.ones((1, cell.n)))[0])
+    limits = leading(estimate_of("medae", value, computation.closed(errors), cell.n), LEVEL)
+    return {("medae", "order_statistics"): one(1.0, limits.low, limits.high)}
 
 
 def estimate_of(metric: str, value: float, evidence: Evidence, n: int) -> Estimate:
@@ -110,48 +156,29 @@ def estimate_of(metric: str, value: float, evidence: Evidence, n: int) -> Estima
     )
 
 
-def of_rankings(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of the metrics at a threshold."""
-    for n, positives in (size for size in SIZES if run.only in ("", str(size[0]))):
-        for shift, spread in SHAPES:
-            truth = true_values(shift, spread, positives / n)
-            held: dict[tuple[str, str], list[bool]] = {}
-            for number in range(run.replications):
-                seed = [run.seed, n, positives, round(10 * shift), round(10 * spread), number]
-                generator = np.random.default_rng(seed)
-                for name, low, value, high in drawn(generator, (n, positives), (shift, spread), truth):
-                    held.setdefault(name, []).append(low <= value <= high)
-            design = {"n": n, "positives": positives, "shift": shift, "spread": spread}
-            yield from (row(name, outcomes, truth[name[0]], run, design) for name, outcomes in held.items())
-
-
-def drawn(
-    generator: np.random.Generator,
-    size: tuple[int, int],
-    shape: tuple[float, float],
-    truth: Mapping[str, float],
-) -> Iterator[tuple[tuple[str, str], float, float, float]]:
-    """Yield (metric and interval, low, true value, high) of one data set."""
-    n, positives = size
+def of_scores(cell: Scores, generator: np.random.Generator) -> Mapping[Figure, Tally]:
+    """Say it of the metrics at a threshold, now and then of the bootstrap too."""
+    n, found = cell.n, dict[Figure, Tally]()
     positive: Mask = np.zeros(n, dtype=np.bool_)
     while not 2 <= np.count_nonzero(positive) <= n - 2:
-        positive = generator.random(n) < positives / n
+        positive = generator.random(n) < cell.positives / n
     noise = generator.normal(size=n)
-    score = np.where(positive, shape[0] + shape[1] * noise, noise)
+    score = np.where(positive, cell.shift + cell.spread * noise, noise)
     order = descending_order(score, positive).merged
     whole = along(order, np.ones((1, n)))
     beside = generator.random() < 1 / EVERY
-    for metric, value in truth.items():
-        computation = definition(Quantity(metric)).computation
+    for metric in ("eer", "r_precision"):
+        computation, truth = definition(Quantity(metric)).computation, cell.truth(metric)
         assert isinstance(computation, Ranks)
         assert computation.closed is not None
         observed = float(computation.function(whole)[0])
         limits = leading(estimate_of(metric, observed, computation.closed(whole), n), LEVEL)
-        if limits.low is not None and limits.high is not None:
-            yield (metric, limits.method), limits.low, value, limits.high
+        if limits.low is not None:
+            found[metric, limits.method] = one(truth, limits.low, limits.high)
         if beside:
             replicates = [
                 computation.function(along(order, block)) for block in bootstrap_rows(n, RESAMPLES, seed=1)
             ]
             low, high = np.nanquantile(np.concatenate(replicates), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-            yield (metric, "bootstrap_percentile"), float(low), value, float(high)
+            found[metric, "bootstrap_percentile"] = one(truth, float(low), float(high))
+    return found

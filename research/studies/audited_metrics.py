@@ -1,8 +1,8 @@
-"""How often a weekly audit's alarm is false for metrics other than accuracy; writes docs/audit-alarms-metrics.csv.
+"""How often a weekly audit's alarm is false for metrics other than accuracy, and where positives have a season.
 
-Run by ``make study-audited-metrics``. Every value and interval is the package's own, on examples that are drawn anew
-for each run. The quality of each run varies so that the metric's own level varies with the largest standard deviation
-for which the alarm promises its rate.
+Run by ``make study-audited-metrics`` and ``make study-audited-seasons``. Every value and interval is the package's own,
+on examples that are drawn anew for each run. The quality of each run varies so that the metric's own level varies with
+the largest standard deviation for which the alarm promises its rate.
 """
 
 from __future__ import annotations
@@ -73,6 +73,11 @@ CELLS = (
     Cell("accuracy", sizes="unequal"),
     Cell("f1", sizes="unequal"),
     Cell("accuracy", sizes="clusters"),
+)
+SEASONS = (
+    *(Cell(metric, n=1000, season=0.25) for metric in ("f1", "accuracy", "average_precision")),
+    Cell("f1", n=1000, season=0.25, fall=0.3),
+    Cell("f1", n=1000, fall=0.3),
 )
 
 
@@ -177,4 +182,10 @@ def alarmed(runs: list[Measured], accepted: int) -> tuple[bool, bool]:
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield the rows of docs/audit-alarms-metrics.csv."""
     for number, cell in enumerate(CELLS):
+        yield study(cell, run.replications, run.seed, number)
+
+
+def seasons(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of docs/audit-alarms-seasons.csv."""
+    for number, cell in enumerate(SEASONS):
         yield study(cell, run.replications, run.seed, number)

@@ -1,4 +1,4 @@
-"""How often the alarms of audits are false, and how soon they see a drop: about three minutes on one core."""
+"""How often the alarms of audits are false, and how soon they see a drop: about an hour on one core."""
 
 from __future__ import annotations
 
@@ -14,11 +14,18 @@ import numpy.typing as npt
 from scipy import stats
 
 from evalreport.audit.evidence import FRACTIONS, SHORTEST, drop_evidence, serial_correlation
-from evalreport.audit.run_alarm import ENOUGH_TO_ESTIMATE, LEAST_BETWEEN, share_of_run
+from evalreport.audit.run_alarm import (
+    ENOUGH_TO_ESTIMATE,
+    LEAST_BETWEEN,
+    Scale,
+    promised_between,
+    share_of_run,
+)
 from evalreport.audit.sequential_test import CORRELATED, LOOKS_A_YEAR
-from research.studies import tables
+from evalreport.plots.style import MUTED
+from research.studies import figures, tables
 from research.studies.harness import Run
-from research.studies.judgement import Fact, Line, at_most
+from research.studies.judgement import Fact, Line, at_most, limit
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -182,34 +189,14 @@ def nights_of(setting: Setting, replications: int, generator: np.random.Generato
 
 
 def first_alarm(values: Floats, accepted: int, errors: Floats | None, horizon: int = LOOKS_A_YEAR) -> Counts:
-    """Return the night of each series' first alarm by the product's evidence; most nights need only a bound of it.
-
-    B is at most 2 exp(r df / 2) / sqrt(k) with r = n_e D^2 / SS, and the errors only make it smaller. Where the largest
-    bound over all beginnings is below (40 - 1) / 2, the evidence, a mean of them, is below 40.
-    """
-    goal, centred = GOAL, values - values[:, :1]
-    sums, squares = np.cumsum(centred, axis=1), np.cumsum(centred**2, axis=1)
+    """Return the night of each series' first alarm by the product's evidence."""
     found = np.zeros(len(values), dtype=np.int64)
-    live = np.arange(len(values))
     for t in range(SHORTEST, values.shape[1] - accepted + 1):
-        end = accepted + t - 1
-        a = accepted + np.arange(t - SHORTEST + 1)
-        b = end + 1 - a
-        early = sums[live, accepted - 1 : accepted - 1 + len(a)]
-        late = sums[live, end][:, None] - early
-        difference = late / b - early / a
-        within = squares[live, end][:, None] - early * early / a - late * late / b
-        n_e = a * b / (a + b)
-        bound = np.where(difference < 0, n_e * difference**2 / np.maximum(within, 1e-14), 0.0)
-        bound = bound * ((a + b - 1) / 2) - np.log(1 + n_e) / 2
-        near = live[bound.max(axis=1) >= math.log((goal - 1) / 2)]
-        if len(near):
-            own = None if errors is None else errors[near, : end + 1]
-            then, since = values[near, :accepted], values[near, accepted : end + 1]
-            log_e, _ = drop_evidence(then, since, own, horizon=horizon)
-            hit = near[log_e >= math.log(goal)]
-            found[hit] = t
-            live = np.setdiff1d(live, hit, assume_unique=True)
+        live = np.flatnonzero(found == 0)
+        own = None if errors is None else errors[live, : accepted + t]
+        then, since = values[live, :accepted], values[live, accepted : accepted + t]
+        log_e, _ = drop_evidence(then, since, own, horizon=horizon)
+        found[live[log_e >= math.log(GOAL)]] = t
     return found
 
 
@@ -381,6 +368,66 @@ def _is_share(name: str, value: Any) -> bool:
     return isinstance(value, float) and name.startswith(("within_", "alarmed_", "warned"))
 
 
+SMALL = (8, 12, 30, 100, 1000)
+LEVELS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
+
+
+def of_few_accepted() -> Iterator[Setting]:
+    """Yield series after an accepted run of few examples, in which nothing changes.
+
+    Every run's accuracy varies around the level of the accepted one with a standard deviation of 0, or of the largest
+    for which the alarm promises its rate.
+    """
+    scale = Scale(greater_is_better=True, least=0.0, greatest=1.0)
+    promised_sd = {level: promised_between(level, scale) for level in LEVELS}
+    for n in SMALL:
+        for level in LEVELS:
+            for sd in (0.0, promised_sd[level]):
+                yield Setting(accepted=1, accepted_n=n, accuracy=level, sd=sd, horizon=52)
+    for n in SMALL:
+        for level in LEVELS:
+            yield Setting(accepted=1, accepted_n=n, accuracy=level, sd=promised_sd[level], horizon=365)
+    for level in LEVELS:
+        yield Setting(accepted=3, accepted_n=12, accuracy=level, sd=0.0, horizon=52)
+
+
+def small(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of docs/audit-alarms-small.csv: the share of series with an alarm within the year, by rule."""
+    for number, setting in enumerate(of_few_accepted()):
+        series = run.replications if setting.horizon < 100 else run.replications // 4
+        first, _ = new_examples(setting, series, np.random.default_rng([run.seed, number]), alarms_alone=True)
+        alarms = int((first["alarm"] > 0).sum())
+        yield {
+            "accepted": setting.accepted, "accepted_n": setting.accepted_n, "accuracy": setting.accuracy,
+            "sd": f"{setting.sd:g}", "horizon": setting.horizon, "series": series, "alarm": f"{alarms / series:.4f}",
+            "run_alarm": f"{(first['run_alarm'] > 0).mean():.4f}",
+            "upper": f"{limit('at most', alarms, series, 0.995):.4f}", "seed": run.seed,
+        }  # fmt: skip
+
+
+@tables.view("small.rates")
+def rates() -> list[dict[str, str]]:
+    """Return the rates at the largest promised spread by level, a row for each accepted run, and the largest limit."""
+    groups: dict[tuple[str, str, str], list[tables.Row]] = {}
+    for row in tables.read(tables.DOCS / "audit-alarms-small.csv"):
+        groups.setdefault((row["horizon"], row["accepted"], row["accepted_n"]), []).append(row)
+    found = []
+    for (horizon, accepted, n), cells in groups.items():
+        widest = {
+            row["accuracy"]: tables.percent(row["alarm"]) for row in cells
+        }  # the last, with the larger spread
+        times = "" if accepted == "1" else f"{accepted} runs (sd 0) of "
+        found.append(
+            {
+                "runs": {"52": "weekly", "365": "daily"}[horizon],
+                "accepted examples": f"{times}{int(n):,}",
+                **widest,
+                "upper limit": tables.percent(str(max(float(row["upper"]) for row in cells))),
+            }
+        )
+    return found
+
+
 RULES = {
     "alarm": "**the alarm**",
     "run_alarm": "the alarm, its one-run rule alone",
@@ -430,66 +477,33 @@ def finish(folder: Path) -> list[str]:
 
 def figure(measured: tables.Rows, path: Path) -> None:
     """Draw the false alarms of a year, and how soon drops are seen: seven accepted nights, sd 0.01."""
-    from evalreport.plots.style import MUTED, report_style, to_svg
 
-    with report_style():
-        from matplotlib.figure import Figure
+    def row(rule: str, good: str, drop: str) -> Mapping[int, str]:
+        given = {"kind": "normal", "accepted": "7", "accepted_n": "1000", "nightly": "1000", "sd": "0.01"}
+        given |= {"rule": rule, "good": good, "drop": drop}
+        (found,) = (row for row in measured if all(row[name] == value for name, value in given.items()))
+        return {day: found[f"within_{day}"] for day in DAYS if found[f"within_{day}"]}
 
-        canvas = Figure(figsize=(9.2, 3.8), layout="constrained")
+    def draw(canvas: Any) -> None:
         left, right = canvas.subplots(1, 2)
         left.axhline(100 * ALPHA, color=MUTED, linewidth=0.9, linestyle=(0, (3, 2)))
         for place, rule in enumerate(("per_run", "gate", "alarm")):
-            row = _seven(measured, rule, good="0", drop="0.0")
-            _draw(left, row, RULES[rule].strip("*").replace("`", ""), place)
-        left.set_title("nothing changed: series with a false alarm", fontsize=9)
+            label = RULES[rule].strip("*").replace("`", "")
+            figures.percentages(left, row(rule, "0", "0.0"), label, place)
+        for place, drop in enumerate((0.2, 0.05, 0.02)):
+            figures.percentages(right, row("alarm", "30", str(drop)), f"{100 * drop:g} points lower", place)
         left.legend(fontsize=8, loc="upper left")
-        _falls(right, measured)
-        for axes in (left, right):
-            axes.set_xscale("log")
-            axes.set_xticks([1, 7, 30, 90, 365], ["1", "7", "30", "90", "365"])
-            axes.minorticks_off()
-            axes.set_xlabel("runs")
+        right.legend(fontsize=8, loc="center right")
+        for axes, title in (
+            (left, "nothing changed: series with a false alarm"),
+            (right, "the alarm: series in which a drop was seen"),
+        ):
+            figures.over(axes, (1, 7, 30, 90, 365), "runs", title)
             axes.set_ylim(-2, 102)
         left.set_ylabel("%")
-        text = to_svg(
-            canvas,
-            name="audit-alarms",
-            title="Alarms of audits",
-            description="Share of series with a false alarm by run under three rules, and share in which the alarm"
-            " saw a drop of 2, 5 or 20 points; seven accepted runs, runs of 1,000 examples, sd 0.01.",
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
-
-def _seven(measured: tables.Rows, rule: str, **given: str) -> tables.Row:
-    """Return the row of a rule after seven accepted runs of 1,000 examples that vary with sd 0.01."""
-    given |= {
-        "kind": "normal",
-        "rule": rule,
-        "accepted": "7",
-        "accepted_n": "1000",
-        "nightly": "1000",
-        "sd": "0.01",
-    }
-    (row,) = (row for row in measured if all(row[name] == value for name, value in given.items()))
-    return row
-
-
-def _falls(axes: Any, measured: tables.Rows) -> None:
-    for place, drop in enumerate((0.2, 0.05, 0.02)):
-        row = _seven(measured, "alarm", good="30", drop=str(drop))
-        _draw(axes, row, f"{100 * drop:g} points lower", place)
-    axes.set_title("the alarm: series in which a drop was seen", fontsize=9)
-    axes.legend(fontsize=8, loc="center right")
-
-
-def _draw(axes: Any, row: tables.Row, label: str, place: int) -> None:
-    from evalreport.plots.style import mark_of
-
-    mark = mark_of(place)
-    shown = {name: row[name] for name in row if name.startswith("within_") and row[name]}
-    axes.plot(
-        [int(name.removeprefix("within_")) for name in shown], [100 * float(share) for share in shown.values()],
-        color=mark.colour, marker=mark.marker, linestyle=mark.dash, linewidth=1.3, markersize=4, label=label,
-    )  # fmt: skip
+    description = (
+        "Share of series with a false alarm by run under three rules, and share in which the alarm saw a drop of 2, 5"
+        " or 20 points; seven accepted runs, runs of 1,000 examples, sd 0.01."
+    )
+    figures.write(path, draw, (9.2, 3.8), "Alarms of audits", description)

@@ -6,7 +6,7 @@ Proportions by enumeration, at every number of examples; everything else simulat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -123,16 +123,7 @@ def _known(limit: float | None) -> float:
 
 def _of_pair(cell: Bar, predictions: Predictions, seed: int) -> Mapping[str, float]:
     """Judge a difference through the public API, where gate and verdict are decided apart."""
-    assert predictions.y_true is not None
-    source = {
-        model.name: {
-            "id": [f"{i:04d}" for i in range(cell.n)],
-            "y_true": predictions.y_true.tolist(),
-            "y_pred": model.y_pred.tolist(),
-        }
-        for model in predictions.models
-        if model.y_pred is not None
-    }
+    source: Any = predictions  # taken as it is, though users give tables
     results = er.evaluate(
         source, metrics=[cell.metric], resamples=2, seed=seed, intervals=["normal"], tests=["sign"],
         gates=[f"a.{cell.metric} - b.{cell.metric} >= 0"],
@@ -151,7 +142,7 @@ def draw(cell: Bar, generator: np.random.Generator) -> Predictions:
     n, names = cell.n, "ab" if cell.name.startswith("difference") else "a"
     if cell.metric == "mean_outcome":
         outcome = (ModelOutputs("a", outcome=generator.normal(size=n)),)
-        return replace(predictions_on("regression", np.zeros(n), outcome), task="outcome", y_true=None)
+        return predictions_on("outcome", None, outcome)
     if cell.metric in ("rmse", "mae"):
         true = generator.normal(size=n)
         models = tuple(ModelOutputs(m, y_pred=true + generator.normal(size=n)) for m in names)

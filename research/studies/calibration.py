@@ -6,8 +6,8 @@ truth, and the one-sided 95 % confidence limit of that share: the upper one of f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, logit
@@ -24,7 +24,7 @@ from evalreport.metrics.at_rates import cumulative_groups
 from evalreport.predictions.arrays import Floats
 from evalreport.questions.slices.group_spread import spread
 from research.studies.harness import Run
-from research.studies.judgement import at_least, at_most
+from research.studies.judgement import limit
 
 LEVEL = 0.95
 FAR_ABOVE = 0.3
@@ -33,22 +33,8 @@ TIMES_CLOSED, MANY = 5, 1000
 """How many times as many data sets a test has whose p-values are not drawn, or of fewer examples than the second."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One row: what was measured, where, and the share of the data sets."""
-
-    kind: str
-    quantity: str
-    cell: str
-    n: int
-    sets: int
-    share: float
-
-    @property
-    def limit(self) -> float:
-        """The one-sided 95 % confidence limit: how high a false alarm may be, how low a power or a coverage."""
-        judge = at_most if self.kind == "false alarm" else at_least
-        return judge(self.cell, self.share, 0.0, self.sets).bound
+Counted = tuple[str, str, str, int, int, int]
+"""Kind, quantity, cell, examples, data sets, and in how many of them it happened."""
 
 
 def risks_of(random: np.random.Generator, n: int, prevalence: float, odds: float, sd: float = 1.0) -> Risks:
@@ -72,7 +58,7 @@ POWER = (
 )  # fmt: skip
 
 
-def heading(sets: int) -> Iterator[Cell]:
+def heading(sets: int) -> Iterator[Counted]:
     """Yield how often the one test rejects calibrated probabilities, and those whose odds are too high."""
     for odds_of in (False, True):
         for n, prevalence, *rest in POWER if odds_of else POPULATIONS:
@@ -86,14 +72,8 @@ def heading(sets: int) -> Iterator[Cell]:
                 drawn = risks_of(random, n, prevalence, odds, sd)
                 rejected += _p_value(drawn.p, drawn.y, int(random.integers(1 << 30))) <= 1 - LEVEL
             kind = "power" if odds_of else "false alarm"
-            yield Cell(
-                kind,
-                "score test",
-                f"prevalence about {prevalence:g}, odds x {odds:g}, sd of log odds {sd:g}",
-                n,
-                own,
-                rejected / own,
-            )
+            cell = f"prevalence about {prevalence:g}, odds x {odds:g}, sd of log odds {sd:g}"
+            yield kind, "score test", cell, n, own, rejected
 
 
 CLASSES = (
@@ -105,7 +85,7 @@ CLASSES = (
 """Examples, and about the shares of the classes."""
 
 
-def classes(sets: int) -> Iterator[Cell]:
+def classes(sets: int) -> Iterator[Counted]:
     """Yield how often calibrated probabilities of several classes are called off: any class by Holm, the largest."""
     for n, shares in CLASSES:
         random = np.random.default_rng([n, len(shares), 17])
@@ -122,8 +102,8 @@ def classes(sets: int) -> Iterator[Cell]:
             by_class += min(adjust(of_class, "holm")) <= 1 - LEVEL
             of_top += _p_value(p.max(axis=1), p.argmax(axis=1) == true, seed) <= 1 - LEVEL
         cell = f"{len(shares)} classes, the rarest about {min(shares):.2g}"
-        yield Cell("false alarm", "score test by class", cell, n, own, by_class / own)
-        yield Cell("false alarm", "score test of the largest", cell, n, own, of_top / own)
+        yield "false alarm", "score test by class", cell, n, own, by_class
+        yield "false alarm", "score test of the largest", cell, n, own, of_top
 
 
 def _p_value(p: Floats, occurred: np.ndarray, seed: int) -> float:
@@ -144,7 +124,7 @@ def holds(limits: Limits | tuple[float, float], truth: float) -> bool:
     return (low is None or low <= truth) and (high is None or truth <= high)
 
 
-def intervals_of_calibration(sets: int) -> Iterator[Cell]:
+def intervals_of_calibration(sets: int) -> Iterator[Counted]:
     """Yield the coverage of observed over expected, calibration in the large, the slope and the squared error."""
     for n, prevalence, odds in ((2000, 0.02, 1.0), (2000, 0.05, 1.4), (500, 0.3, 1.0), (5000, 0.02, 1.4)):
         random = np.random.default_rng([n, round(1000 * prevalence), 7])
@@ -154,9 +134,7 @@ def intervals_of_calibration(sets: int) -> Iterator[Cell]:
         shift = Risks(said, true).shift
         where = bins_by_rank(said)
         gaps = [float((true - said)[where == k].mean()) ** 2 * float((where == k).mean()) for k in range(10)]
-        counts = dict.fromkeys(
-            ("observed_expected", "calibration_in_the_large", "calibration_slope", "squared"), 0
-        )
+        counts: Counter[str] = Counter()
         for _ in range(sets):
             risks = Risks(said, (random.random(n) < true).astype(float))
             counts["observed_expected"] += holds(observed_expected_limits(risks, LEVEL), ratio)
@@ -164,20 +142,12 @@ def intervals_of_calibration(sets: int) -> Iterator[Cell]:
             counts["calibration_slope"] += holds(line_limits(risks, 1, LEVEL), 1.0)
             bins = binned(risks.p, risks.y)
             assert bins is not None
-            counts["squared"] += holds(squared_error_limits(bins, LEVEL), sum(gaps))
+            counts["calibration_error"] += holds(squared_error_limits(bins, LEVEL), sum(gaps))
         for name, count in counts.items():
-            quantity = "calibration_error" if name == "squared" else name
-            yield Cell(
-                "coverage",
-                quantity,
-                f"prevalence about {prevalence:g}, odds x {odds:g}",
-                n,
-                sets,
-                count / sets,
-            )
+            yield "coverage", name, f"prevalence about {prevalence:g}, odds x {odds:g}", n, sets, count
 
 
-def intervals_at_rates(sets: int) -> Iterator[Cell]:
+def intervals_at_rates(sets: int) -> Iterator[Counted]:
     """Yield the coverage at declared rates: normal scores of both classes, whose truth is known in closed form."""
     for n, prevalence, rate in ((300, 0.3, 0.1), (1000, 0.1, 0.05), (2000, 0.05, 0.02)):
         random = np.random.default_rng([n, round(1000 * rate), 11])
@@ -190,7 +160,7 @@ def intervals_at_rates(sets: int) -> Iterator[Cell]:
         benefit = prevalence * float(norm.sf(z - apart)) - threshold / (1 - threshold) * (
             1 - prevalence
         ) * float(norm.sf(z))
-        counts = dict.fromkeys(("recall[at_fpr]", "precision[at_rate]", "net_benefit"), 0)
+        counts: Counter[str] = Counter()
         for _ in range(sets):
             y = np.zeros(n)
             y[:positives] = 1
@@ -207,7 +177,7 @@ def intervals_at_rates(sets: int) -> Iterator[Cell]:
             tp, fp = float((flagged & (drawn == 1)).sum()), float((flagged & (drawn == 0)).sum())
             counts["net_benefit"] += holds(benefit_limits(tp, fp, n, threshold, LEVEL), benefit)
         for name, count in counts.items():
-            yield Cell("coverage", name, f"prevalence {prevalence:g}, rate {rate:g}", n, sets, count / sets)
+            yield "coverage", name, f"prevalence {prevalence:g}, rate {rate:g}", n, sets, count
 
 
 def _cut(prevalence: float, apart: float, rate: float) -> float:
@@ -225,7 +195,7 @@ def _score_of(threshold: float, prevalence: float, apart: float) -> float:
     return float((logit(threshold) - logit(prevalence)) / apart + apart / 2)
 
 
-def spread_of_groups(sets: int) -> Iterator[Cell]:
+def spread_of_groups(sets: int) -> Iterator[Counted]:
     """Yield coverage of the spread between groups, and how often it is shown where there is none."""
     for groups, size, sd in ((4, 60, 0.0), (12, 60, 0.0), (12, 60, 0.1), (7, 500, 0.05)):
         random = np.random.default_rng([groups, size, round(1000 * sd)])
@@ -239,12 +209,12 @@ def spread_of_groups(sets: int) -> Iterator[Cell]:
             held += low <= target <= high
             alarms += low > 0
         cell = f"{groups} groups of {size}, sd {sd:g}"
-        yield Cell("coverage", "group_spread", cell, groups * size, sets, held / sets)
+        yield "coverage", "group_spread", cell, groups * size, sets, held
         if not sd:
-            yield Cell("false alarm", "group_spread", cell, groups * size, sets, alarms / sets)
+            yield "false alarm", "group_spread", cell, groups * size, sets, alarms
 
 
-STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
+STUDIES: tuple[Callable[[int], Iterator[Counted]], ...] = (
     heading, classes, intervals_of_calibration, intervals_at_rates, spread_of_groups,
 )  # fmt: skip
 
@@ -252,8 +222,9 @@ STUDIES: tuple[Callable[[int], Iterator[Cell]], ...] = (
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield the rows of docs/calibration.csv; the seeds are those of the cells."""
     for study in STUDIES:
-        for cell in study(run.replications):
+        for kind, quantity, cell, n, sets, count in study(run.replications):
+            bound = limit("at most" if kind == "false alarm" else "at least", count, sets)
             yield {
-                "kind": cell.kind, "quantity": cell.quantity, "cell": cell.cell, "n": cell.n, "sets": cell.sets,
-                "share": f"{cell.share:.4f}", "limit": f"{cell.limit:.4f}",
+                "kind": kind, "quantity": quantity, "cell": cell, "n": n, "sets": sets,
+                "share": f"{count / sets:.4f}", "limit": f"{bound:.4f}",
             }  # fmt: skip

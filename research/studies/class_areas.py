@@ -9,13 +9,12 @@ shift, and scores that are correlated with the first one's, so that the true dif
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
 
 from evalreport.engine.ranks import ClassRanks, class_ranks
-from evalreport.intervals import leading, recommended, resolved
 from evalreport.metrics.difference import paired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.metric import Average, Chosen, RowWise
@@ -23,14 +22,16 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.row_estimates import evidence_of_classes
 from evalreport.predictions.arrays import Floats
 from evalreport.samplings import Examples, Influence
-from research.studies.harness import Run
+from evalreport.schema.metrics import Interval
+from research.studies.harness import Cell, Run, measure
+from research.studies.simulation import led
+from research.studies.tally import Tally, one
 
 OTHERS = ((60, 140), (30, 40, 60, 70))
 RAREST = (3, 5, 10, 20)
 SHIFTS = ((1.0, 0.9), (2.0, 0.99), (3.0, 0.0))
 """Between the score of the true class and the others, in standard deviations, and the correlation of both models."""
 QUANTITIES = (Quantity("roc_auc_ovr", "macro"), Quantity("roc_auc_ovr", "weighted"), Quantity("roc_auc_ovo"))
-LEVEL = 0.95
 
 
 def estimate_of(quantity: Quantity, ranks: ClassRanks, ones: Floats) -> Estimate:
@@ -54,50 +55,62 @@ def estimate_of(quantity: Quantity, ranks: ClassRanks, ones: Floats) -> Estimate
     )
 
 
-def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield how often the leading interval of a value and of a difference holds, with the lower 99 % limit of that.
+@dataclass(frozen=True)
+class Classes(Cell):
+    """Examples of each class on average, the shift of the true class, and the correlation of both models."""
 
-    ``run.only``: a number of the rarest class.
-    """
-    for others in OTHERS:
-        for rarest in (size for size in RAREST if run.only in ("", str(size))):
-            for shift, correlation in SHIFTS:
-                sizes = (rarest, *others)
-                held: dict[tuple[Quantity, str], list[bool]] = {}
-                truth = float(stats.norm.cdf(shift / np.sqrt(2)))
-                for number in range(run.replications):
-                    seed = [run.seed, *sizes, round(10 * shift), number]
-                    for name, low, value, high in drawn(
-                        np.random.default_rng(seed), sizes, shift, correlation, truth
-                    ):
-                        held.setdefault(name, []).append(low <= value <= high)
-                for (quantity, kind), outcomes in held.items():
-                    lower = stats.binomtest(sum(outcomes), len(outcomes)).proportion_ci(0.98).low
-                    yield {
-                        "kind": kind, "metric": quantity.spelled, "classes": len(sizes), "rarest": rarest,
-                        "shift": shift, "correlation": correlation, "truth": f"{truth:.4f}",
-                        "sets": len(outcomes), "held": f"{np.mean(outcomes):.4f}", "lower": f"{lower:.4f}",
-                        "seed": run.seed,
-                    }  # fmt: skip
+    sizes: tuple[int, ...]
+    shift: float
+    correlation: float
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """Sizes and shift."""
+        return *self.sizes, round(10 * self.shift)
+
+    @property
+    def truth(self) -> float:
+        """Every area."""
+        return float(stats.norm.cdf(self.shift / np.sqrt(2)))
 
 
-def drawn(
-    generator: np.random.Generator, sizes: tuple[int, ...], shift: float, correlation: float, truth: float
-) -> Iterator[tuple[tuple[Quantity, str], float, float, float]]:
-    """Yield (quantity and kind, low, true value, high) of one data set."""
-    k, n = len(sizes), sum(sizes)
-    true = np.sort(generator.choice(k, n, p=np.array(sizes) / n)).astype(np.int32)
+CELLS = tuple(
+    Classes(
+        f"rarest {rarest}, {1 + len(others)} classes, shift {shift}", (rarest, *others), shift, correlation
+    )
+    for others in OTHERS
+    for rarest in RAREST
+    for shift, correlation in SHIFTS
+)
+
+
+def counted(
+    cell: Classes, generator: np.random.Generator, _number: int
+) -> Mapping[tuple[Quantity, str], Tally]:
+    """Say of one data set what the leading intervals of a value and of a difference hold."""
+    k, n = len(cell.sizes), sum(cell.sizes)
+    true = np.sort(generator.choice(k, n, p=np.array(cell.sizes) / n)).astype(np.int32)
     while np.bincount(true, minlength=k).min() < 2:
-        true = np.sort(generator.choice(k, n, p=np.array(sizes) / n)).astype(np.int32)
+        true = np.sort(generator.choice(k, n, p=np.array(cell.sizes) / n)).astype(np.int32)
     first, second = generator.normal(size=(2, n, k))
-    noises = first, correlation * first + np.sqrt(1 - correlation**2) * second
-    pair, ones = [class_ranks(true, shift * np.eye(k)[true] + noise) for noise in noises], np.ones((1, n))
+    noises = first, cell.correlation * first + np.sqrt(1 - cell.correlation**2) * second
+    pair = [class_ranks(true, cell.shift * np.eye(k)[true] + noise) for noise in noises]
+    found: dict[tuple[Quantity, str], tuple[float, Interval]] = {}
     for quantity in QUANTITIES:
-        a, b = (estimate_of(quantity, ranks, ones) for ranks in pair)
-        of_value = leading(a, LEVEL)
-        if of_value.low is not None and of_value.high is not None:
-            yield (quantity, "value"), of_value.low, truth, of_value.high
-        delta = paired_difference(a, replace(b, model="n"))
-        of_pair = resolved(delta, recommended(delta), LEVEL)
-        if of_pair.low is not None and of_pair.high is not None:
-            yield (quantity, "difference"), of_pair.low, 0.0, of_pair.high
+        a, b = (estimate_of(quantity, ranks, np.ones((1, n))) for ranks in pair)
+        of_pair = led(paired_difference(a, replace(b, model="n")))
+        found |= {(quantity, "value"): (cell.truth, led(a)), (quantity, "difference"): (0.0, of_pair)}
+    return {figure: one(truth, interval.low, interval.high) for figure, (truth, interval) in found.items()}
+
+
+def rows(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield how often the leading interval of a value and of a difference holds, with the lower 99 % limit of that."""
+    for result in measure(CELLS, counted, run, equally=True):
+        cell = result.cell
+        for (quantity, kind), tally in result.totals.items():
+            yield {
+                "kind": kind, "metric": quantity.spelled, "classes": len(cell.sizes), "rarest": cell.sizes[0],
+                "shift": cell.shift, "correlation": cell.correlation, "truth": f"{cell.truth:.4f}",
+                "sets": round(tally.given), "held": f"{tally.coverage:.4f}", "lower": f"{tally.least(0.99):.4f}",
+                "seed": run.seed,
+            }  # fmt: skip

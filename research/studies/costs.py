@@ -1,22 +1,23 @@
 """How often the intervals of costs hold, and how often unchanged questions are flagged; writes docs/costs.csv.
 
-Run by ``make study-costs``; about a minute on one core. Same seed, same table. The rule is ``log_hall`` for many
-sets at once; ``tests/research/test_costs.py`` holds both to the same limits.
+Run by ``make study-costs``; about five minutes on one core. Same seed, same table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+from scipy import stats
 
 from evalreport.questions.attempts.compute import fisher_midp
+from evalreport.questions.costs.interval import CostFigure, Stratum, log_hall, stratum
 from research.studies import tables
-from research.studies.harness import Run
+from research.studies.harness import Cell, Run, measure
 from research.studies.judgement import judged
+from research.studies.tally import Tally, one
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
@@ -28,57 +29,19 @@ AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Strata:
-    """Contributions (S, J) of one stratum in S sets, with the variance (S,) and the degrees of freedom of their sum."""
+class Part:
+    """One stratum of S sets: what each question contributes to the logarithm (S, n), and how many make a cluster."""
 
     contributions: Floats
-    variance: Floats
-    df: float
+    cluster: int = 1
 
-
-def plain(u: Floats) -> Strata:
-    """Return a stratum of independent questions."""
-    n = u.shape[1]
-    return Strata(u, n / (n - 1) * (u**2).sum(axis=1), n - 1.0)
-
-
-def clustered(u: Floats, size: int) -> Strata:
-    """Return a stratum of clusters of one size, questions of a cluster side by side."""
-    s, n = u.shape
-    g = n // size
-    sums = u.reshape(s, g, size).sum(axis=2)
-    squares = (u**2).sum(axis=1)
-    robust = (sums**2).sum(axis=1) * g / (g - 1)
-    between = (sums**2).sum(axis=1) / size
-    msb, msw = between / (g - 1), np.maximum(squares - between, 0) / (n - g)
-    rho = np.clip((msb - msw) / (msb + (size - 1) * msw), 0, 1)
-    exchangeable = squares * (1 + (size - 1) * rho)
-    return Strata(sums, np.maximum(robust, exchangeable), g - 1.0)
-
-
-def limits(value: Floats, strata: Sequence[Strata], level: float = LEVEL) -> tuple[Floats, Floats]:
-    """Return the limits (S,) of ``log_hall`` in every set."""
-    u = np.concatenate([part.contributions for part in strata], axis=1)
-    squares = (u**2).sum(axis=1)
-    a = (u**3).sum(axis=1) / squares**1.5
-    variance = sum(part.variance for part in strata)
-    of_kurtosis = []
-    for part in strata:
-        j = part.contributions.shape[1]
-        kurtosis = j * (part.contributions**4).sum(axis=1) / (part.contributions**2).sum(axis=1) ** 2
-        of_kurtosis.append(np.minimum(part.df, 2 * j / np.maximum(kurtosis - 1, 1e-300)))
-    df = variance**2 / sum(part.variance**2 / own for part, own in zip(strata, of_kurtosis, strict=True))
-    df0 = variance**2 / sum(part.variance**2 / part.df for part in strata)
-    error, p = np.sqrt(variance), (1 + level) / 2
-    q, cut = special.stdtrit(df, p), 2 * special.stdtrit(df0, p) * error
-
-    def before(g: Floats) -> Floats:
-        root = np.cbrt(1 + a * (g - a / 6))
-        return np.asarray(3 * (g - a / 6) / (root**2 + root + 1))
-
-    low = np.maximum(-cut, np.minimum(-q, -before(q)) * error)
-    high = np.minimum(cut, np.maximum(q, -before(-q)) * error)
-    return value * np.exp(low), value * np.exp(high)
+    def of(self, number: int) -> Stratum:
+        """Return that of one set."""
+        u = self.contributions[number]
+        codes = None if self.cluster == 1 else np.arange(len(u)) // self.cluster
+        found = stratum(u, np.ones(len(u)), cluster=codes)
+        assert found is not None
+        return found
 
 
 # --- laws of costs with mean 1 ---------------------------------------------------------------------------------------
@@ -112,28 +75,28 @@ LAWS: dict[str, Draw] = {
 
 # --- figures: each draws S sets of a size and returns the value, its strata and the truth ----------------------------
 
-Drawn = tuple[Floats, list[Strata], float]
+Drawn = tuple[Floats, list[Part], float]
 
 
 def mean(rng: np.random.Generator, law: Draw, sets: int, n: int) -> Drawn:
     """Return means of n questions."""
     x = law(rng, (sets, n))
     own = x.mean(axis=1)
-    return own, [plain((x / own[:, None] - 1) / n)], 1.0
+    return own, [Part((x / own[:, None] - 1) / n)], 1.0
 
 
 def attempts(rng: np.random.Generator, law: Draw, sets: int, n: int) -> Drawn:
     """Return means of n questions with five attempts, whose costs share the question's size."""
     x = law(rng, (sets, n)) * log_normal(0.5)(rng, (5, sets, n)).mean(axis=0)
     own = x.mean(axis=1)
-    return own, [plain((x / own[:, None] - 1) / n)], 1.0
+    return own, [Part((x / own[:, None] - 1) / n)], 1.0
 
 
 def clusters(rng: np.random.Generator, law: Draw, sets: int, n: int) -> Drawn:
     """Return means of n questions in clusters of five with a cost in common."""
     x = _of_clusters(rng, law, sets, n)
     own = x.mean(axis=1)
-    return own, [clustered((x / own[:, None] - 1) / n, 5)], 1.0
+    return own, [Part((x / own[:, None] - 1) / n, 5)], 1.0
 
 
 def _of_clusters(rng: np.random.Generator, law: Draw, sets: int, n: int) -> Floats:
@@ -150,7 +113,7 @@ def clusters_in_tasks(rng: np.random.Generator, law: Draw, sets: int, n: int) ->
     parts = [level * _of_clusters(rng, law, sets, n // 3 // 5 * 5) for level in TASKS]
     own = sum(part.mean(axis=1) for part in parts) / 3
     strata = [
-        clustered((part - part.mean(axis=1, keepdims=True)) / own[:, None] / (3 * part.shape[1]), 5)
+        Part((part - part.mean(axis=1, keepdims=True)) / own[:, None] / (3 * part.shape[1]), 5)
         for part in parts
     ]
     return own, strata, sum(TASKS) / 3
@@ -161,18 +124,14 @@ def paired_ratio(rng: np.random.Generator, law: Draw, sets: int, n: int) -> Draw
     size = law(rng, (sets, n))
     a, b = size * log_normal(0.5)(rng, size.shape), size * log_normal(0.5)(rng, size.shape)
     ma, mb = a.mean(axis=1, keepdims=True), b.mean(axis=1, keepdims=True)
-    return (ma / mb)[:, 0], [plain((a / ma - b / mb) / n)], 1.0
+    return (ma / mb)[:, 0], [Part((a / ma - b / mb) / n)], 1.0
 
 
 def independent_ratio(rng: np.random.Generator, law: Draw, sets: int, n: int) -> Drawn:
     """Return ratios of means of two test sets, the second twice as large."""
     value_a, first, _ = mean(rng, law, sets, n)
     value_b, second, _ = mean(rng, law, sets, 2 * n)
-    return value_a / value_b, [*first, _turned(second[0])], 1.0
-
-
-def _turned(part: Strata) -> Strata:
-    return Strata(-part.contributions, part.variance, part.df)
+    return value_a / value_b, [*first, Part(-second[0].contributions)], 1.0
 
 
 def per_success(rng: np.random.Generator, law: Draw, sets: int, n: int, share: float = 0.6) -> Drawn:
@@ -191,9 +150,9 @@ def _costs_and_successes(
     return c, (rng.random((sets, n)) < chance).astype(np.float64)
 
 
-def _per_success(c: Floats, s: Floats) -> tuple[Floats, list[Strata]]:
+def _per_success(c: Floats, s: Floats) -> tuple[Floats, list[Part]]:
     mc, ms = c.mean(axis=1, keepdims=True), np.maximum(s.mean(axis=1, keepdims=True), 1e-300)
-    return (mc / ms)[:, 0], [plain((c / mc - s / ms) / c.shape[1])]
+    return (mc / ms)[:, 0], [Part((c / mc - s / ms) / c.shape[1])]
 
 
 def per_success_of_suites(rng: np.random.Generator, law: Draw, sets: int, n: int) -> Drawn:
@@ -205,14 +164,14 @@ def per_success_of_suites(rng: np.random.Generator, law: Draw, sets: int, n: int
     mc, ms = c.mean(axis=1, keepdims=True), np.maximum(s.mean(axis=1, keepdims=True), 1e-300)
     z = (c / mc - s / ms).reshape(sets, 3, m)
     z = (z - z.mean(axis=2, keepdims=True)) / (3 * m)
-    return (mc / ms)[:, 0], [plain(z[:, task]) for task in range(3)], sum(TASKS) / sum(shares)
+    return (mc / ms)[:, 0], [Part(z[:, task]) for task in range(3)], sum(TASKS) / sum(shares)
 
 
 def ratio_per_success_of_two_sets(rng: np.random.Generator, law: Draw, sets: int, n: int) -> Drawn:
     """Return ratios of costs per success of two test sets, the second twice as large."""
     value_a, first, _ = per_success(rng, law, sets, n)
     value_b, second, _ = per_success(rng, law, sets, 2 * n)
-    return value_a / value_b, [*first, _turned(second[0])], 1.0
+    return value_a / value_b, [*first, Part(-second[0].contributions)], 1.0
 
 
 FIGURES: dict[str, Callable[[np.random.Generator, Draw, int, int], Drawn]] = {
@@ -228,39 +187,43 @@ FIGURES: dict[str, Callable[[np.random.Generator, Draw, int, int], Drawn]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One figure of one law at one size: shares of sets whose interval holds the truth, or lies above or below it."""
+@dataclass(frozen=True)
+class Cost(Cell):
+    """One figure of one law at one size."""
 
     figure: str
     law: str
     n: int
-    sets: int
-    seed: int
-    coverage: float
-    above: float
-    below: float
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """The places of figure and law, and the size."""
+        return list(FIGURES).index(self.figure), list(LAWS).index(self.law), self.n
+
+    @property
+    def at_once(self) -> int:
+        """All sets are drawn from one stream."""
+        return 0
 
 
-def cells(sets: int, seed: int) -> Iterator[Cell]:
-    """Measure every figure of every law at every size."""
-    for number, (figure, draw) in enumerate(FIGURES.items()):
-        for law_number, (law, of) in enumerate(LAWS.items()):
-            for n in SIZES:
-                rng = np.random.default_rng([seed, number, law_number, n])
-                held = above = below = done = 0
-                while done < sets:
-                    size = min(sets - done, max(1, AT_ONCE // (3 * n)))
-                    value, strata, truth = draw(rng, of, size, n)
-                    low, high = limits(value, strata)
-                    above += int((low > truth).sum())
-                    below += int((high < truth).sum())
-                    done += size
-                held = sets - above - below
-                yield Cell(figure, law, n, sets, seed, held / sets, above / sets, below / sets)
+CELLS = tuple(
+    Cost(f"{figure}, {law}, n = {n}", figure, law, n) for figure in FIGURES for law in LAWS for n in SIZES
+)
 
 
-def flagged(families: int, seed: int, attempts_each: int, questions: int = 200) -> Cell:
+def counted(cell: Cost, generator: np.random.Generator, sets: int) -> Mapping[str, Tally]:
+    """Say how often the interval holds the true figure."""
+    tally, most = Tally(), max(1, AT_ONCE // (3 * cell.n))
+    for start in range(0, sets, most):
+        size = min(sets - start, most)
+        values, parts, truth = FIGURES[cell.figure](generator, LAWS[cell.law], size, cell.n)
+        for number, value in enumerate(values.tolist()):
+            found = log_hall(CostFigure(value, tuple(part.of(number) for part in parts)), LEVEL)
+            tally += one(truth, found.low, found.high)
+    return {"interval": tally}
+
+
+def flagged(families: int, seed: int, attempts_each: int, questions: int = 200) -> float:
     """Measure how often Holm over unchanged questions flags any: chances to pass between 0 and 1, Beta(2, 1)."""
     k = attempts_each
     table = np.array([[fisher_midp(a, k, b, k) for b in range(k + 1)] for a in range(k + 1)])
@@ -270,16 +233,7 @@ def flagged(families: int, seed: int, attempts_each: int, questions: int = 200) 
         chance = rng.beta(2, 1, questions)
         smallest = table[rng.binomial(k, chance), rng.binomial(k, chance)].min()
         found += smallest * questions <= 1 - LEVEL
-    return Cell(
-        "any of 200 unchanged questions",
-        f"{k} attempts",
-        questions,
-        families,
-        seed,
-        1 - found / families,
-        0,
-        found / families,
-    )
+    return found / families
 
 
 def flagged_at_most(attempts_each: int, questions: int = 200) -> float:
@@ -297,17 +251,22 @@ def flagged_at_most(attempts_each: int, questions: int = 200) -> float:
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield the rows of docs/costs.csv."""
-    flags = (flagged(run.replications, run.seed, k) for k in (6, 10, 20))
-    for cell in (*cells(run.replications, run.seed), *flags):
-        shares = {name: f"{getattr(cell, name):.4f}" for name in ("coverage", "above", "below")}
-        yield {
-            "figure": cell.figure,
-            "law": cell.law,
-            "n": cell.n,
-            "sets": cell.sets,
-            "seed": cell.seed,
-            **shares,
-        }
+    for result in measure(CELLS, counted, run, equally=True):
+        cell, tally = result.cell, result.totals["interval"]
+        yield _row(cell.figure, cell.law, cell.n, run, (tally.coverage_of_all, tally.above, tally.below))
+    for k in () if run.only else (6, 10, 20):
+        share = flagged(run.replications, run.seed, k)
+        figure = "any of 200 unchanged questions"
+        yield _row(figure, f"{k} attempts", 200, run, (1 - share, 0, share * run.replications))
+
+
+def _row(figure: str, law: str, n: int, run: Run, counts: tuple[float, float, float]) -> Mapping[str, object]:
+    coverage, above, below = counts
+    return {
+        "figure": figure, "law": law, "n": n, "sets": run.replications, "seed": run.seed,
+        "coverage": f"{coverage:.4f}", "above": f"{above / run.replications:.4f}",
+        "below": f"{below / run.replications:.4f}",
+    }  # fmt: skip
 
 
 @tables.view("costs.coverage")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from evalreport.engine.counts import margins_of
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.table_functions import table_function
-from evalreport.predictions.table import Labels, ModelOutputs, Predictions
+from evalreport.predictions.table import Column, Labels, ModelOutputs, Predictions
 from evalreport.samplings import Sampling, sampling_by
 
 Floats = npt.NDArray[np.float64]
@@ -119,13 +120,14 @@ def labelled(true: Codes, predicted: Mapping[str, Codes], n_classes: int) -> Pre
 
 
 def predictions_on(
-    task: Literal["binary", "multiclass", "regression"],
-    true: npt.NDArray[np.generic],
+    task: Literal["binary", "multiclass", "regression", "outcome"],
+    true: npt.NDArray[np.generic] | None,
     models: tuple[ModelOutputs, ...],
     n_classes: int = 0,
+    keys: Mapping[str, Column] = MappingProxyType({}),
 ) -> Predictions:
-    """Return predictions on one test set, as loading would have made them."""
-    n = len(true)
+    """Return predictions on one test set, as loading would have made them; of outcomes nothing is true."""
+    n = len(np.asarray(models[0].outcome if true is None else true))
     return Predictions(
         task=task,
         design="test-set",
@@ -133,6 +135,7 @@ def predictions_on(
         example=np.arange(n),
         y_true=true,
         models=models,
+        keys=keys,
         labels=Labels(
             classes=tuple(str(k) for k in range(n_classes)), positive="1" if task == "binary" else None
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -18,6 +19,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedProportion, Proportion
 from evalreport.metrics.registry import Quantity
 from evalreport.samplings import Influence, sampling_by
+from evalreport.schema.metrics import Interval
 from research.studies.tally import LEADING, Tally, count
 
 Floats = npt.NDArray[np.float64]
@@ -37,18 +39,17 @@ def proportion_estimate(successes: int, trials: int) -> Estimate:
 
     The bootstrap distribution of a proportion is binomial(n, x/n)/n: nothing has to be drawn.
     """
-    n, value = trials, successes / trials
-    share = np.cumsum(stats.binom.pmf(np.arange(n + 1), n, value))
+    bare = _bare_estimate(successes, trials)
+    share = np.cumsum(stats.binom.pmf(np.arange(trials + 1), trials, bare.value))
     at = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
-    return Estimate(
-        model="model", quantity=Quantity("accuracy"), value=value, range=(0.0, 1.0),
-        sampling=sampling_by(n=n),
-        evidence=Proportion(float(successes), float(n)),
-        influence=Influence(
-            np.array([1 - value, -value]) / n, np.array([successes, n - successes], dtype=np.float64)
-        ),
-        replicates=np.searchsorted(share, at * share[-1]) / n,
-    )  # fmt: skip
+    return replace(bare, replicates=np.searchsorted(share, at * share[-1]) / trials)
+
+
+def _ends(interval: Interval) -> tuple[float, float]:
+    """Return both limits; nan where there are none."""
+    if interval.low is None or interval.high is None:
+        return np.nan, np.nan
+    return interval.low, interval.high
 
 
 def proportion_limits(n: int, methods: Sequence[str], *, level: float = 0.95) -> dict[str, Floats]:
@@ -58,8 +59,7 @@ def proportion_limits(n: int, methods: Sequence[str], *, level: float = 0.95) ->
         estimate = proportion_estimate(x, n)
         for name in found:
             one = leading(estimate, level) if name == LEADING else limits(estimate, name, level)
-            given = one.low is not None and one.high is not None
-            found[name].append((one.low, one.high) if given else (np.nan, np.nan))  # type: ignore[arg-type]
+            found[name].append(_ends(one))
     return {name: np.array(pairs, dtype=np.float64) for name, pairs in found.items()}
 
 
@@ -135,9 +135,7 @@ def paired_limits(n: int, level: float) -> dict[str, Floats]:
         for name in PAIRED_METHODS:
             key = (name, first, second)
             if name == "newcombe_paired" or key not in known:
-                one = limits(estimate, name, level)
-                given = one.low is not None and one.high is not None
-                known[key] = (one.low, one.high) if given else (np.nan, np.nan)  # type: ignore[assignment]
+                known[key] = _ends(limits(estimate, name, level))
             found[name].append(known[key])
         found[LEADING].append(known[recommended(estimate), first, second])
     return {name: np.array(pairs, dtype=np.float64) for name, pairs in found.items()}
@@ -157,9 +155,7 @@ def independent(n: int, first: float, second: float, *, level: float = 0.95) -> 
     for x, y in zip(xs.tolist(), ys.tolist(), strict=True):
         delta = unpaired_difference(_bare_estimate(x, n), _bare_estimate(y, n))
         for name in found:
-            one = limits(delta, recommended(delta) if name == LEADING else name, level)
-            given = one.low is not None and one.high is not None
-            found[name].append((one.low, one.high) if given else (np.nan, np.nan))  # type: ignore[arg-type]
+            found[name].append(_ends(limits(delta, recommended(delta) if name == LEADING else name, level)))
     return {name: count(first - second, np.array(pairs), likely[xs, ys]) for name, pairs in found.items()}
 
 
@@ -178,8 +174,8 @@ def smallest_sample(p: float, *, at_least: float, largest: int, method: str = "n
 
 def _run_that_holds(p: float, n: int, method: str) -> tuple[int, int]:
     def holds(x: int) -> bool:
-        one = limits(_bare_estimate(x, n), method, 0.95)
-        return one.low is not None and one.high is not None and one.low <= p <= one.high
+        low, high = _ends(limits(_bare_estimate(x, n), method, 0.95))
+        return low <= p <= high
 
     low, high = wilson_limits(n * p, n, 0.95)
     first, last = math.ceil(n * low), math.floor(n * high)

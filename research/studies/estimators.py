@@ -6,6 +6,7 @@ to all of them on 100,000 fresh examples.
 
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 import zlib
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from evalreport.plots.style import MUTED
 from evalreport.questions.algorithms.replicates import (
     bootstrap_632,
     bootstrap_632plus,
@@ -24,7 +26,7 @@ from evalreport.questions.algorithms.replicates import (
     out_of_bag,
     over_examples,
 )
-from research.studies import tables
+from research.studies import figures, tables
 from research.studies.harness import Run
 
 Floats = npt.NDArray[np.float64]
@@ -64,23 +66,21 @@ def linear(x: Floats, y: Labels) -> Callable[[Floats], Labels]:
     return lambda new: (new @ direction > threshold).astype(np.int64)
 
 
-def nearest(x: Floats, y: Labels) -> Callable[[Floats], Labels]:
-    """Fit one nearest neighbour."""
-    from sklearn.neighbors import KNeighborsClassifier
+def of_sklearn(module: str, name: str, **settings: object) -> Fit:
+    """Return a learner of scikit-learn."""
 
-    model = KNeighborsClassifier(1, algorithm="kd_tree").fit(x, y)
-    return lambda new: np.asarray(model.predict(new), dtype=np.int64)
+    def fit(x: Floats, y: Labels) -> Callable[[Floats], Labels]:
+        model = getattr(importlib.import_module(f"sklearn.{module}"), name)(**settings).fit(x, y)
+        return lambda new: np.asarray(model.predict(new), dtype=np.int64)
 
-
-def tree(x: Floats, y: Labels) -> Callable[[Floats], Labels]:
-    """Fit a full classification tree."""
-    from sklearn.tree import DecisionTreeClassifier
-
-    model = DecisionTreeClassifier(random_state=0).fit(x, y)
-    return lambda new: np.asarray(model.predict(new), dtype=np.int64)
+    return fit
 
 
-LEARNERS: Mapping[str, Fit] = {"linear discriminant": linear, "1-NN": nearest, "tree": tree}
+LEARNERS: Mapping[str, Fit] = {
+    "linear discriminant": linear,
+    "1-NN": of_sklearn("neighbors", "KNeighborsClassifier", n_neighbors=1, algorithm="kd_tree"),
+    "tree": of_sklearn("tree", "DecisionTreeClassifier", random_state=0),
+}
 
 
 def estimates(
@@ -237,33 +237,18 @@ def finish(folder: Path) -> list[str]:
 
 def figure(measured: tables.Rows, path: Path) -> None:
     """Draw the bias of each estimator against the number of examples, one panel a learner."""
-    from evalreport.plots.style import MUTED, mark_of, report_style, to_svg
 
-    with report_style():
-        from matplotlib.figure import Figure
-
-        canvas = Figure(figsize=(9.2, 3.6), layout="constrained")
+    def draw(canvas: Any) -> None:
         for axes, learner in zip(canvas.subplots(1, len(LEARNERS), sharey=True), LEARNERS, strict=True):
             axes.axhline(0, color=MUTED, linewidth=0.9)
-            for i, name in enumerate(ESTIMATORS):
+            for place, name in enumerate(ESTIMATORS):
                 own = [r for r in measured if r["learner"] == learner and r["estimator"] == name]
-                mark = mark_of(i)
-                axes.plot(
-                    [int(r["n"]) for r in own], [100 * float(r["bias"]) for r in own], color=mark.colour,
-                    marker=mark.marker, linestyle=mark.dash, linewidth=1.3, markersize=4, label=NAMES[name],
-                )  # fmt: skip
-            axes.set_xscale("log")
-            axes.set_xticks(list(SIZES), [f"{n:,}" for n in SIZES])
-            axes.minorticks_off()
-            axes.set_title(learner, fontsize=9)
-            axes.set_xlabel("examples")
+                figures.percentages(axes, {int(r["n"]): r["bias"] for r in own}, NAMES[name], place)
+            figures.over(axes, tuple(SIZES), "examples", learner)
         canvas.axes[0].set_ylabel("bias, percentage points")
         canvas.legend(*canvas.axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
-        text = to_svg(
-            canvas,
-            name="estimators",
-            title="Bias of error estimates",
-            description="Bias of nine estimates of an error rate against the number of examples, for three learners.",
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+
+    description = (
+        "Bias of nine estimates of an error rate against the number of examples, for three learners."
+    )
+    figures.write(path, draw, (9.2, 3.6), "Bias of error estimates", description)

@@ -1,8 +1,8 @@
 """How often the interval of one value holds under three to ten clusters of one size; docs/few-clusters.csv.
 
-Run by ``make study-few-clusters``, three minutes on one core. Each data set is drawn by numpy, and the interval that
-leads is asked for its limits. The examples of a cluster are alike by an intraclass correlation: the share of right
-answers of a cluster is a beta variate, scores and errors have a normal part that the cluster shares.
+Run by ``make study-few-clusters``, an hour on one core. The examples of a cluster are alike by an intraclass
+correlation: the share of right answers of a cluster is a beta variate, scores and errors have a normal part that the
+cluster shares.
 """
 
 from __future__ import annotations
@@ -11,140 +11,97 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
-from evalreport.intervals import leading
-from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import Mean
-from evalreport.metrics.registry import Quantity, definition
-from evalreport.predictions.arrays import Floats
-from evalreport.samplings import Influence, Sampling, sampling_by
-from evalreport.schema.metrics import Interval
-from research.studies.harness import Run
-from research.studies.tally import Tally, one
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import estimate_all
+from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
+from research.studies.designs import Truth, labelled, predictions_on
+from research.studies.harness import Cell, Run, add, measure
+from research.studies.simulation import tallied
+from research.studies.tally import Tally
 
-CLUSTERS = (3, 5, 8, 10)
-SIZES = (10, 40)
-CORRELATIONS = (0.2, 0.5)
 SHARES = (0.8, 0.95)
 SHIFT = 1.5
 """Between the means of the scores of both classes, in standard deviations within a cluster."""
-LEVEL = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
-    """Values (S,) of data sets, their derivatives (S, G, n) by the examples' weights, and the true value."""
+@dataclass(frozen=True)
+class Clustered(Cell):
+    """Clusters, examples of each, and the correlation of two of them."""
 
-    values: Floats
-    derivatives: Floats
-    truth: float
+    clusters: int
+    size: int
+    correlation: float
 
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """What tells the cells apart."""
+        return self.clusters, self.size, round(100 * self.correlation)
 
-def of_labels(
-    generator: np.random.Generator, shape: tuple[int, int, int], share: float, correlation: float
-) -> dict[str, Values]:
-    """Draw answers that are right together, and return accuracy and F1: classes are even, both truths the share."""
-    sets, clusters, _ = shape
-    concentration = 1 / correlation - 1
-    chances = generator.beta(concentration * share, concentration * (1 - share), (sets, clusters, 1))
-    right, positive = generator.random(shape) < chances, generator.random(shape) < 0.5
-    accuracy = right.mean((1, 2))
-    tp, wrong = (right & positive).astype(float), (~right).astype(float)
-    whole = (2 * tp + wrong).sum((1, 2))
-    f1 = 2 * tp.sum((1, 2)) / whole
-    return {
-        "accuracy": Values(accuracy, (right - _each(accuracy)) / right[0].size, share),
-        "f1": Values(f1, (2 * tp - _each(f1) * (2 * tp + wrong)) / _each(whole), share),
-    }
+    @property
+    def at_once(self) -> int:
+        """All data sets are drawn from one stream."""
+        return 0
 
 
-def of_scores(
-    generator: np.random.Generator, shape: tuple[int, int, int], correlation: float
-) -> dict[str, Values]:
-    """Draw scores that a cluster moves together, and return the area under the ROC curve."""
-    sets, clusters, _ = shape
-    shared = np.sqrt(correlation / (1 - correlation))
+CELLS = tuple(
+    Clustered(f"{g} clusters of {n}, correlation {r}", g, n, r)
+    for g in (3, 5, 8, 10)
+    for n in (10, 40)
+    for r in (0.2, 0.5)
+)
+
+
+def drawn(
+    cell: Clustered, generator: np.random.Generator, sets: int
+) -> Iterator[tuple[Predictions, Mapping[str, float]]]:
+    """Yield test sets of labels, of scores and of errors, with the true values of what is estimated on each."""
+    shape, r = (sets, cell.clusters, cell.size), cell.correlation
+    for share in SHARES:
+        # Classes are even, and answers are right as often in both: accuracy and F1 are the share.
+        chances = generator.beta((1 / r - 1) * share, (1 / r - 1) * (1 - share), (sets, cell.clusters, 1))
+        right, positive = generator.random(shape) < chances, generator.random(shape) < 0.5
+        for own, y in zip(right.reshape(sets, -1), positive.reshape(sets, -1), strict=True):
+            labels = {"a": (own == y).astype(np.int32)}
+            yield labelled(y.astype(np.int32), labels, 2), {"accuracy": share, "f1": share}
+    shared = np.sqrt(r / (1 - r))
     positive = generator.random(shape) < 0.5
-    scores = (
-        SHIFT * positive + shared * generator.normal(size=(sets, clusters, 1)) + generator.normal(size=shape)
+    scores = SHIFT * positive + shared * generator.normal(size=(*shape[:2], 1)) + generator.normal(size=shape)
+    area = float(stats.norm.cdf(SHIFT / np.sqrt(2 * (1 + shared**2))))
+    for score, y in zip(scores.reshape(sets, -1), positive.reshape(sets, -1), strict=True):
+        model = (ModelOutputs("a", score=score),)
+        yield predictions_on("binary", y.astype(np.int32), model, 2), {"roc_auc": area}
+    errors = np.sqrt(r) * generator.normal(size=(*shape[:2], 1)) + np.sqrt(1 - r) * generator.normal(
+        size=shape
     )
-    flat, y = scores.reshape(sets, -1), positive.reshape(sets, -1)
-    m, k = y.sum(1, keepdims=True), (~y).sum(1, keepdims=True)
-    ranks = _ranks(flat)
-    placed = np.where(
-        y,
-        (ranks - _ranks(np.where(y, flat, np.inf))) / k,
-        1 - (ranks - _ranks(np.where(y, np.inf, flat))) / m,
-    )
-    area = (placed * y).sum(1, keepdims=True) / m
-    derivatives = (placed - area) / np.where(y, m, k)
-    truth = float(stats.norm.cdf(SHIFT / np.sqrt(2 * (1 + shared**2))))
-    return {"roc_auc": Values(area[:, 0], derivatives.reshape(shape), truth)}
+    for error in errors.reshape(sets, -1):
+        model = (ModelOutputs("a", y_pred=error),)
+        yield predictions_on("regression", np.zeros(len(error)), model), {"mse": 1.0, "rmse": 1.0}
 
 
-def of_errors(
-    generator: np.random.Generator, shape: tuple[int, int, int], correlation: float
-) -> dict[str, Values]:
-    """Draw errors that a cluster shares in part, and return MSE and RMSE, both truths 1."""
-    sets, clusters, _ = shape
-    errors = np.sqrt(correlation) * generator.normal(size=(sets, clusters, 1))
-    squares = (errors + np.sqrt(1 - correlation) * generator.normal(size=shape)) ** 2
-    mse = squares.mean((1, 2))
-    derivatives = (squares - _each(mse)) / squares[0].size
-    rmse = np.sqrt(mse)
-    return {"mse": Values(mse, derivatives, 1.0), "rmse": Values(rmse, derivatives / _each(2 * rmse), 1.0)}
-
-
-def _each(values: Floats) -> Floats:
-    return values[:, None, None]
-
-
-def _ranks(values: Floats) -> npt.NDArray[np.intp]:
-    return values.argsort(axis=1).argsort(axis=1)
+def counted(cell: Clustered, generator: np.random.Generator, sets: int) -> Mapping[tuple[str, float], Tally]:
+    """Add up what the intervals hold, by metric and true value."""
+    units = sampling_by(cell.clusters * cell.size, cluster=np.repeat(np.arange(cell.clusters), cell.size))
+    total: dict[tuple[str, float], Tally] = {}
+    for predictions, values in drawn(cell, generator, sets):
+        truths: dict[Truth, float] = {("value", "a", Quantity(m)): value for m, value in values.items()}
+        quantities = [quantity for _, _, quantity in truths]
+        sample = estimate_all(predictions, quantities, units=units, n_resamples=2, seed=0)
+        found = tallied(sample, truths)
+        add(total, {(truth[2].metric, truths[truth]): tally for truth, tally in found.items()})
+    return total
 
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield how often the leading interval holds, with the lower 99 % limit of that, and its mean width."""
-    cells = [(g, n, c) for g in CLUSTERS for n in SIZES for c in CORRELATIONS]
-    for g, n, correlation in cells:
-        generator = np.random.default_rng([run.seed, g, n, round(100 * correlation)])
-        shape = (run.replications, g, n)
-        sampling = sampling_by(g * n, cluster=np.repeat(np.arange(g), n))
-        drawn = {
-            (metric, share): values
-            for share in SHARES
-            for metric, values in of_labels(generator, shape, share, correlation).items()
-        }
-        drawn |= {
-            (name, values.truth): values for name, values in of_scores(generator, shape, correlation).items()
-        }
-        drawn |= {
-            (name, values.truth): values for name, values in of_errors(generator, shape, correlation).items()
-        }
-        for (metric, truth), values in drawn.items():
-            tally = Tally()
-            for value, derivatives in zip(values.values, values.derivatives, strict=True):
-                interval = interval_of(metric, value, derivatives, sampling)
-                tally += one(truth, interval.low, interval.high)
+    for result in measure(CELLS, counted, run, equally=True):
+        cell = result.cell
+        for (metric, truth), tally in result.totals.items():
             yield {
-                "metric": metric, "clusters": g, "size": n, "correlation": correlation, "truth": f"{truth:.4g}",
-                "sets": run.replications, "given": round(tally.given), "held": f"{tally.coverage:.4f}",
-                "lower": f"{tally.least(0.99):.4f}", "width": f"{tally.width / tally.given:.4g}", "seed": run.seed,
+                "metric": metric, "clusters": cell.clusters, "size": cell.size, "correlation": cell.correlation,
+                "truth": f"{truth:.4g}", "sets": result.data_sets, "given": round(tally.given),
+                "held": f"{tally.coverage:.4f}", "lower": f"{tally.least(0.99):.4f}",
+                "width": f"{tally.width / tally.given:.4g}", "seed": run.seed,
             }  # fmt: skip
-
-
-def interval_of(metric: str, value: float, derivatives: Floats, sampling: Sampling) -> Interval:
-    """Return the interval that leads."""
-    by_example = derivatives.ravel()
-    estimate = Estimate(
-        model="m",
-        quantity=Quantity(metric),
-        value=float(value),
-        range=definition(Quantity(metric)).scale.range,
-        sampling=sampling,
-        evidence=Mean(),
-        influence=Influence(derivatives.sum(1), np.ones(len(derivatives)), None, lambda: by_example),
-    )
-    return leading(estimate, LEVEL)

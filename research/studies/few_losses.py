@@ -13,9 +13,9 @@ from scipy import stats
 
 from evalreport.intervals.losses import limits_of_mean, tail_factor
 from evalreport.predictions.arrays import Floats
-from research.studies.curve_areas import limit
 from research.studies.harness import Run
 from research.studies.numeric_designs import ERRORS, NOISE
+from research.studies.tally import Tally, one
 
 LEVEL = 0.95
 SIZES = (30, 100)
@@ -77,12 +77,11 @@ def rows(run: Run) -> Iterator[Mapping[str, object]]:
             for _ in range(run.replications):
                 for name, ends in intervals_of(errors(generator, n) ** 2, generator).items():
                     limits.setdefault(name, []).append(ends)
-            leading = float(np.median(np.diff(limits["hall_tail"])))
+            widths = {name: float(np.median(np.diff(of_sets))) for name, of_sets in limits.items()}
             for name, of_sets in limits.items():
-                low, high = np.array(of_sets).T
-                held = (low <= NOISE**2) & (high >= NOISE**2)
+                tally = sum((one(NOISE**2, *ends) for ends in of_sets), Tally())
                 yield {
-                    "errors": law, "n": n, "interval": name, "sets": len(held), "held": f"{held.mean():.4f}",
-                    "upper": f"{limit(held, high=True):.4f}", "below": f"{(high < NOISE**2).mean():.4f}",
-                    "width": f"{np.median(high - low) / leading:.3f}", "seed": run.seed,
+                    "errors": law, "n": n, "interval": name, "sets": len(of_sets), "held": f"{tally.coverage:.4f}",
+                    "upper": f"{tally.most(0.99):.4f}", "below": f"{tally.below / tally.given:.4f}",
+                    "width": f"{widths[name] / widths['hall_tail']:.3f}", "seed": run.seed,
                 }  # fmt: skip

@@ -4,14 +4,13 @@ A study is a list of cells, a function that counts what happened in one data set
 
     STUDY = Study("Many models", CELLS, counted, limits({"any better": ("at most", 0.05)}))
 
-A data set's stream depends on (seed, cell, its number) alone, so neither the number of jobs nor another cell changes a
-figure.
+A figure is 0 or 1, another number, or the ``Tally`` of an interval; the harness adds it up over the data sets. A data
+set's stream depends on (seed, cell, its number) alone, so neither the number of jobs nor another cell changes a figure.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -41,9 +40,14 @@ class Cell:
         """Numbers that tell the cell's stream from those of other cells."""
         return (zlib.crc32(self.name.encode()),)
 
+    @property
+    def at_once(self) -> int:
+        """Data sets that are drawn at once, from one stream; 0: all of the cell."""
+        return 1
 
-Statistic = Callable[[Any, np.random.Generator, int], Mapping[Any, float]]
-"""(cell, generator, number of the data set) -> what happened, mostly 0 or 1, by name."""
+
+Statistic = Callable[[Any, np.random.Generator, int], Mapping[Any, Any]]
+"""(cell, generator, number of the data set, or how many are drawn at once) -> what happened, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +67,10 @@ class Result:
 
     cell: Any
     data_sets: int
-    totals: Mapping[Any, float]
+    totals: Mapping[Any, Any]
 
     def __getitem__(self, figure: Hashable) -> float:
-        return self.totals.get(figure, 0.0) / self.data_sets
+        return float(self.totals.get(figure, 0.0) / self.data_sets)
 
 
 def measure(cells: Sequence[Cell], counted: Statistic, run: Run, *, equally: bool = False) -> list[Result]:
@@ -77,20 +81,27 @@ def measure(cells: Sequence[Cell], counted: Statistic, run: Run, *, equally: boo
         for cell in chosen
     ]
     tasks = [
-        (counted, place, cell, range(start, min(start + CHUNK, size)), run.seed)
+        (counted, place, cell, range(start, min(start + chunk, size)), run.seed)
         for place, (cell, size) in enumerate(zip(chosen, sizes, strict=True))
-        for start in range(0, size, CHUNK)
+        for chunk in (max(CHUNK // cell.at_once, 1) * cell.at_once if cell.at_once else size,)
+        for start in range(0, size, chunk)
     ]
-    totals = [Counter[Any]() for _ in chosen]
+    totals: list[dict[Any, Any]] = [{} for _ in chosen]
     for place, total in _mapped(tasks, run.jobs):
-        totals[place].update(total)
+        add(totals[place], total)
     return [Result(cell, size, total) for cell, size, total in zip(chosen, sizes, totals, strict=True)]
 
 
 Task = tuple[Statistic, int, Cell, range, int]
 
 
-def _mapped(tasks: Sequence[Task], jobs: int) -> Iterable[tuple[int, Counter[Any]]]:
+def add(total: dict[Any, Any], figures: Mapping[Any, Any]) -> None:
+    """Add the figures of a data set, or of several, to those before."""
+    for figure, value in figures.items():
+        total[figure] = total[figure] + value if figure in total else value
+
+
+def _mapped(tasks: Sequence[Task], jobs: int) -> Iterable[tuple[int, dict[Any, Any]]]:
     if jobs == 1:
         yield from map(_chunk, tasks)
         return
@@ -98,12 +109,15 @@ def _mapped(tasks: Sequence[Task], jobs: int) -> Iterable[tuple[int, Counter[Any
         yield from pool.map(_chunk, tasks)
 
 
-def _chunk(task: Task) -> tuple[int, Counter[Any]]:
+def _chunk(task: Task) -> tuple[int, dict[Any, Any]]:
     counted, place, cell, numbers, seed = task
-    total: Counter[Any] = Counter()
-    for number in numbers:
+    if not cell.at_once:
+        return place, dict(counted(cell, np.random.default_rng([seed, *cell.stream]), len(numbers)))
+    total: dict[Any, Any] = {}
+    for number in numbers[:: cell.at_once]:
         generator = np.random.default_rng([seed, *cell.stream, number])
-        total.update({figure: float(value) for figure, value in counted(cell, generator, number).items()})
+        several = min(cell.at_once, numbers.stop - number)
+        add(total, counted(cell, generator, number if cell.at_once == 1 else several))
     return place, total
 
 

@@ -142,9 +142,7 @@ def highest_benefit(n: int, declared: str) -> Draw:
     return printed
 
 
-def ahead_at_some_cost_ratio(
-    n: int, noises: Sequence[float], middle: float = 0.0, spread: float = 2.0
-) -> Draw:
+def ahead_somewhere(n: int, noises: Sequence[float], middle: float, spread: float) -> Draw:
     """Say whether one of equal models is called ahead at some threshold of the Murphy curves."""
     names = [f"m{k}" for k in range(len(noises))]
 
@@ -240,54 +238,44 @@ def order_turns(n: int, slices: int) -> Draw:
     return printed
 
 
-CELLS = (
-    Heading("beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 1)),
-    Heading("one of five beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 5)),
-    Heading("beats always the mean, n = 200", beats_the_rule("rmse", 200, 1)),
-    Heading("one of five ranks better than guessing, n = 200", beats_the_rule("roc_auc", 200, 5)),
-    Heading("segments name one of 5 groups of 60", names_a_group([60] * 5, 0.3)),
-    Heading("segments name one of 30 groups of 60", names_a_group([60] * 30, 0.3)),
-    Heading(
-        "segments name one of 10 groups, one of 1,000 and nine of 40", names_a_group([1000] + [40] * 9, 0.05)
-    ),
-    Heading(
-        "segments: gaps larger than noise gives, three metrics, 5 groups of 60", gaps_beyond_noise([60] * 5)
-    ),
-    Heading("calibrated probabilities are off, n = 400, 30 % events", off_though_calibrated(400, -1.0, 1.2)),
-    Heading(
-        "calibrated probabilities are off, n = 3,000, 3 % events", off_though_calibrated(3000, -4.0, 1.0)
-    ),
-    Heading("no overall winner: two equal curves, n = 120", curves_cross(120, 0.0)),
-    Heading("no overall winner: two equal curves, correlation 0.8, n = 400", curves_cross(400, 0.8)),
-    *(
-        Heading(
-            f"who has the highest net benefit: two equal curves, {count} thresholds, n = {n}",
-            highest_benefit(n, declared),
-        )
-        for count, declared in ((11, "0.2:0.3"), (20, "0.05:0.24"), (40, "0.05:0.44"), (99, "0.01:0.99"))
-        for n in ((400, 2000) if count in (11, 40) else (2000,))
-    ),
-    Heading("metrics disagree: two equal models, n = 400", metrics_disagree(400, (0.8, 0.8))),
-    Heading(
-        "ahead at some cost ratio: two equal models, n = 1,000", ahead_at_some_cost_ratio(1000, [1.0, 1.0])
-    ),
-    Heading(
-        "ahead at some cost ratio: two equal models, n = 200",
-        ahead_at_some_cost_ratio(200, [0.5, 0.5], 0.0, 1.0),
-    ),
-    Heading(
-        "ahead at some cost ratio: two equal models, 5 % events, n = 2,000",
-        ahead_at_some_cost_ratio(2000, [1.0, 1.0], -4.0, 1.5),
-    ),
-    Heading("ahead at some cost ratio: five equal models, n = 500", ahead_at_some_cost_ratio(500, [1.0] * 5)),
-    Heading(
-        "metrics disagree: equal recall, one ahead on the others, n = 400", metrics_disagree(400, (0.9, 0.7))
-    ),
-    Heading("a second metric tells two equal models apart, n = 200", second_metric(200)),
-    Heading("a second metric tells two equal models apart, n = 1,000", second_metric(1000)),
-    Heading("order turns round in equal slices: 2 of 2, n = 800", order_turns(800, 2)),
-    Heading("order turns round in equal slices: most of 5, n = 2,000", order_turns(2000, 5)),
-)
+BENEFIT = "who has the highest net benefit: two equal curves"
+CELLS = tuple(
+    Heading(name, printed)
+    for name, printed in (
+        ("beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 1)),
+        ("one of five beats always the most frequent class, n = 200", beats_the_rule("accuracy", 200, 5)),
+        ("beats always the mean, n = 200", beats_the_rule("rmse", 200, 1)),
+        ("one of five ranks better than guessing, n = 200", beats_the_rule("roc_auc", 200, 5)),
+        ("segments name one of 5 groups of 60", names_a_group([60] * 5, 0.3)),
+        ("segments name one of 30 groups of 60", names_a_group([60] * 30, 0.3)),
+        ("segments name one of 10 groups, one of 1,000 and nine of 40", names_a_group([1000] + [40] * 9, 0.05)),
+        ("segments: gaps larger than noise gives, three metrics, 5 groups of 60", gaps_beyond_noise([60] * 5)),
+        ("calibrated probabilities are off, n = 400, 30 % events", off_though_calibrated(400, -1.0, 1.2)),
+        ("calibrated probabilities are off, n = 3,000, 3 % events", off_though_calibrated(3000, -4.0, 1.0)),
+        ("no overall winner: two equal curves, n = 120", curves_cross(120, 0.0)),
+        ("no overall winner: two equal curves, correlation 0.8, n = 400", curves_cross(400, 0.8)),
+        *(
+            (f"{BENEFIT}, {count} thresholds, n = {n}", highest_benefit(n, declared))
+            for count, declared in ((11, "0.2:0.3"), (20, "0.05:0.24"), (40, "0.05:0.44"), (99, "0.01:0.99"))
+            for n in ((400, 2000) if count in (11, 40) else (2000,))
+        ),
+        ("metrics disagree: two equal models, n = 400", metrics_disagree(400, (0.8, 0.8))),
+        *(
+            (f"ahead at some cost ratio: {what}", ahead_somewhere(n, [noise] * models, middle, spread))
+            for what, n, noise, models, middle, spread in (
+                ("two equal models, n = 1,000", 1000, 1.0, 2, 0.0, 2.0),
+                ("two equal models, n = 200", 200, 0.5, 2, 0.0, 1.0),
+                ("two equal models, 5 % events, n = 2,000", 2000, 1.0, 2, -4.0, 1.5),
+                ("five equal models, n = 500", 500, 1.0, 5, 0.0, 2.0),
+            )
+        ),
+        ("metrics disagree: equal recall, one ahead on the others, n = 400", metrics_disagree(400, (0.9, 0.7))),
+        ("a second metric tells two equal models apart, n = 200", second_metric(200)),
+        ("a second metric tells two equal models apart, n = 1,000", second_metric(1000)),
+        ("order turns round in equal slices: 2 of 2, n = 800", order_turns(800, 2)),
+        ("order turns round in equal slices: most of 5, n = 2,000", order_turns(2000, 5)),
+    )
+)  # fmt: skip
 
 
 def counted(cell: Heading, generator: np.random.Generator, number: int) -> Mapping[str, float]:

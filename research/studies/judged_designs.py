@@ -10,7 +10,7 @@ from scipy.stats import norm
 from evalreport.metrics.registry import JUDGED, Quantity
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import Sampling, sampling_by
-from research.studies.designs import Design, Floats, Truth
+from research.studies.designs import Design, Floats, Truth, predictions_on
 
 SIZES = (10, 20, 30, 50, 100, 200, 500)
 """Answers of each model that people judged, at the same questions."""
@@ -50,16 +50,8 @@ def outcomes_of(
 def _design(sensitivity: float, specificity: float) -> Design:
     def draw(generator: np.random.Generator, gold: int) -> tuple[Predictions, Sampling]:
         drawn = outcomes_of(generator, gold, (sensitivity, specificity))
-        models = [ModelOutputs(name, outcome=said, gold=known) for name, (said, known) in drawn.items()]
-        n = len(drawn["a"][0])
-        return Predictions(
-            task="outcome",
-            design="test-set",
-            ids=np.arange(n).astype(str),
-            example=np.arange(n),
-            y_true=None,
-            models=tuple(models),
-        ), sampling_by(n)
+        models = (ModelOutputs(name, outcome=said, gold=known) for name, (said, known) in drawn.items())
+        return predictions_on("outcome", None, tuple(models)), sampling_by(len(drawn["a"][0]))
 
     quantity = Quantity(JUDGED)
     truths: dict[Truth, float] = {

@@ -52,10 +52,7 @@ class Rate:
         >>> round(line.bound, 4), line.verdict
         (0.0295, 'yes')
         """
-        x, n = self.count, self.data_sets
-        if self.side == "at most":
-            return 1.0 if x == n else float(stats.beta.ppf(CONFIDENCE, x + 1, n - x))
-        return 0.0 if x == 0 else float(stats.beta.ppf(1 - CONFIDENCE, x, n - x + 1))
+        return limit(self.side, self.count, self.data_sets)
 
     @property
     def verdict(self) -> Verdict:
@@ -81,6 +78,13 @@ class Fact:
 
 
 Line = Rate | Fact
+
+
+def limit(side: Side, count: float, of: float, confidence: float = CONFIDENCE) -> float:
+    """Return Clopper and Pearson's one-sided confidence limit of a share: how much it is at most, or at least."""
+    if side == "at most":
+        return 1.0 if count == of else float(stats.beta.ppf(confidence, count + 1, of - count))
+    return 0.0 if count == 0 else float(stats.beta.ppf(1 - confidence, count, of - count + 1))
 
 
 def judged(promise: str, side: Side, limit: float, rate: float, data_sets: int) -> Rate:

@@ -7,7 +7,8 @@ functions give the limits; the true value is that of a very large sample of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.rejection import Confidences, _area, _area_slopes, _excess_slopes, e_aurc
 from evalreport.predictions.arrays import Floats
 from evalreport.samplings import Examples, Influence
-from research.studies.harness import Run
+from research.studies.harness import Cell, Run, measure
 from research.studies.tally import Tally, one
 
 SIZES = (10, 20, 50, 200, 1000)
@@ -209,6 +210,25 @@ def of_relative_errors(generator: np.random.Generator, n: int, *, skewed: bool) 
     return {"rrse difference": (delta.value, t_kurtosis(delta, LEVEL))}
 
 
+@dataclass(frozen=True)
+class Sized(Cell):
+    """A kind of metrics, skewed or not, at one size."""
+
+    kind: str
+    skewed: bool
+    n: int
+
+    @property
+    def data_sets(self) -> int:
+        """Half as many of the largest."""
+        return 500 if self.n == SIZES[-1] else 1000
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """Kind, skewness and size."""
+        return 1, list(KINDS).index(self.kind), self.skewed, self.n
+
+
 KINDS: Mapping[str, Callable[..., Drawn]] = {
     "sums": of_sums,
     "intervals": of_scores,
@@ -219,20 +239,29 @@ KINDS: Mapping[str, Callable[..., Drawn]] = {
 }
 
 
+CELLS = tuple(
+    Sized(f"{kind}, n = {n}", kind, skewed, n) for kind in KINDS for skewed in (False, True) for n in SIZES
+)
+
+
+@cache
+def truths(kind: str, skewed: bool, seed: int) -> Drawn:
+    """Return the figures of a very large sample."""
+    generator = np.random.default_rng([seed, 0, list(KINDS).index(kind), skewed])
+    return KINDS[kind](generator, TRUE, skewed=skewed)
+
+
+def counted(cell: Sized, generator: np.random.Generator, _number: int, *, seed: int) -> Mapping[str, Tally]:
+    """Say of one data set which limits hold the true value."""
+    true = truths(cell.kind, cell.skewed, seed)
+    drawn = KINDS[cell.kind](generator, cell.n, skewed=cell.skewed)
+    return {name: one(true[name][0], bounds.low, bounds.high) for name, (_, bounds) in drawn.items()}
+
+
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield how many intervals hold the true value, of those that have limits, and the lower limit of the share."""
-    for place, (kind, draw) in enumerate(KINDS.items()):
-        if run.only not in kind:
-            continue
-        for skewed in (False, True):
-            truth = draw(np.random.default_rng([run.seed, 0, place, skewed]), TRUE, skewed=skewed)
-            for n in SIZES:
-                tallies = dict.fromkeys(truth, Tally())
-                for number in range(run.replications if n < SIZES[-1] else run.replications // 2):
-                    generator = np.random.default_rng([run.seed, 1, place, skewed, n, number])
-                    for name, (_, bounds) in draw(generator, n, skewed=skewed).items():
-                        tallies[name] += one(truth[name][0], bounds.low, bounds.high)
-                for name, tally in tallies.items():
-                    if tally.given:
-                        cell = {"kind": kind, "skewed": skewed, "figure": name, "n": n}
-                        yield {**cell, **tally.rates, "seed": run.seed}
+    for result in measure(CELLS, partial(counted, seed=run.seed), run):
+        cell = {name: getattr(result.cell, name) for name in ("kind", "skewed")}
+        for name in truths(result.cell.kind, result.cell.skewed, run.seed):
+            if (tally := result.totals.get(name, Tally())).given:
+                yield {**cell, "figure": name, "n": result.cell.n, **tally.rates, "seed": run.seed}

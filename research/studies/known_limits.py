@@ -19,30 +19,20 @@ ONE_OUTCOME = (
 KNOWN_LIMITS: Mapping[Cell, str] = {("p = 0.99", 100, "value", "a", "accuracy"): ONE_OUTCOME}
 """Cell by cell, what a run says, and why the leading interval leads all the same."""
 
-MEASURED_AGAIN: Mapping[Cell, str] = {
-    (
-        "prevalence 0.1, AUC 0.85",
-        1000,
-        "value",
-        "a",
-        "roc_auc",
-    ): "prevalence 0.1, AUC 0.85, n = 1000: roc_auc",
-    ("suite", 5, "value", "a", "mean_outcome"): "suite, n = 5: mean_outcome",
-    **{
-        (
-            "prevalence 0.5, AUC 0.85",
-            100,
-            kind,
-            model,
-            "average_precision",
-        ): f"prevalence 0.5, AUC 0.85, n = 100: {of}"
-        for kind, model, of in (
-            ("value", "b", "average_precision of b"),
-            ("difference", "a", "difference of average_precision"),
-        )
-    },
-    ("skewed errors", 100, "difference", "a", "r2"): "skewed errors, n = 100: difference of r2",
-}
+
+def named(kind: str, model: str, metric: str) -> str:
+    """Name what is estimated, as the promises do."""
+    return f"{'difference of ' * (kind == 'difference')}{metric}{' of b' * (model == 'b')}"
+
+
+_AGAIN = (
+    ("prevalence 0.1, AUC 0.85", 1000, "value", "a", "roc_auc"),
+    ("suite", 5, "value", "a", "mean_outcome"),
+    ("prevalence 0.5, AUC 0.85", 100, "value", "b", "average_precision"),
+    ("prevalence 0.5, AUC 0.85", 100, "difference", "a", "average_precision"),
+    ("skewed errors", 100, "difference", "a", "r2"),
+)
+MEASURED_AGAIN: Mapping[Cell, str] = {key: f"{key[0]}, n = {key[1]}: {named(*key[2:])}" for key in _AGAIN}
 """Cells that missed and were measured once more, with another seed and at least four times the data sets: that promise
 of docs/promises.csv decides, and they are no limits while it holds."""
 

@@ -1,32 +1,34 @@
 """How often several looks decide falsely, and how often they find a difference, by the levels that ``--looks`` gives.
 
-The p-values of all data sets at once are those of the package's tests; that a run with ``--looks-file`` decides the
-same series at the same looks is checked first, through the public interface.
+Run by ``make study-looks``, three hours on one core.
 """
 
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import SimpleNamespace
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
 
-import evalreport as er
 from evalreport.comparisons.sample_size import examples_for_paired_accuracies
-from evalreport.comparisons.score_tests import pooled_f1
 from evalreport.comparisons.spending import look_levels
 from evalreport.looks.levels import Declared, next_level
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import estimate_all
+from evalreport.options import Options
+from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
 from research.studies import tables
-from research.studies.harness import Run
+from research.studies.designs import labelled, predictions_on
+from research.studies.harness import Cell, Run, add, measure
 from research.studies.judgement import judged
+from research.studies.pair_decision import LEADING, decide_pair
 
 Floats = npt.NDArray[np.float64]
-Whole = npt.NDArray[np.int64]
 
 ALPHA = 0.05
 N = 1000
@@ -69,30 +71,11 @@ def outcomes(generator: np.random.Generator, sets: int, gap: float) -> tuple[Flo
     return (first | both).astype(float), (second | both).astype(float)
 
 
-def midp_at(first: Floats, second: Floats, n: int) -> Floats:
-    """Return McNemar's mid-p values on the first n examples."""
-    b = ((first > second)[:, :n]).sum(axis=1)
-    c = ((first < second)[:, :n]).sum(axis=1)
-    smaller, total = np.minimum(b, c), b + c
-    low = special.bdtr(smaller, total, 0.5) + np.where(
-        smaller > 0, special.bdtr(np.maximum(smaller - 1, 0), total, 0.5), 0.0
-    )
-    return np.where(b == c, 1.0, low)
-
-
 def losses(generator: np.random.Generator, sets: int, gap: float) -> tuple[Floats, Floats]:
     """Draw skewed losses: exponential ones that share half of their size."""
     shared = generator.exponential(size=(sets, N))
     first, second = (shared + generator.exponential(size=(sets, N)) for _ in range(2))
     return first - gap, second
-
-
-def t_at(first: Floats, second: Floats, n: int) -> Floats:
-    """Return the p-values of the paired t test on the first n examples."""
-    d = (first - second)[:, :n]
-    error = d.std(axis=1, ddof=1) / math.sqrt(n)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(2 * stats.t.sf(np.abs(d.mean(axis=1)) / error, n - 1))
 
 
 def scores(generator: np.random.Generator, sets: int, gap: float) -> tuple[Floats, Floats]:
@@ -101,53 +84,6 @@ def scores(generator: np.random.Generator, sets: int, gap: float) -> tuple[Float
     shared = generator.normal(size=(sets, N))
     first, second = (shared + generator.normal(size=(sets, N)) for _ in range(2))
     return first + positive * (1.4 + gap), second + positive * 1.4
-
-
-def areas_at(first: Floats, second: Floats, n: int) -> Floats:
-    """Return the p-values of equal areas on the first n examples: 1 - the level at which the interval meets 0.
-
-    The interval is ``plus_delong`` (METHODS 7A). 1 where a class has fewer than two.
-    """
-    if n < 4:
-        return np.ones(len(first))
-    placed = [_placements(one[:, :n]) for one in (first, second)]
-    apart = [placed[0][k] - placed[1][k] for k in (0, 1)]
-    difference = np.abs(apart[0].mean(axis=1))
-    q = min(part.shape[1] for part in apart)
-
-    def beyond(alpha: Floats) -> Floats:
-        share = (special.ndtri(1 - alpha / 2) / special.ndtri(0.975)) ** 2
-        variances = []
-        for part in apart:
-            m, deviations = part.shape[1], part - part.mean(axis=1, keepdims=True)
-            made_up = np.minimum(1, np.abs(deviations).max(axis=1) + 2 / q)
-            squares = (deviations**2).sum(axis=1) + share * made_up**2
-            variances.append(squares / ((m + share - 1) * (m + share)))
-        total = variances[0] + variances[1]
-        squares_over_df = sum(v**2 / (part.shape[1] - 1) for v, part in zip(variances, apart, strict=True))
-        with np.errstate(divide="ignore", invalid="ignore"):  # classes of one example
-            df = np.where(total > 0, total**2 / squares_over_df, 1.0)
-        return np.asarray(difference - special.stdtrit(df, 1 - alpha / 2) * np.sqrt(total))
-
-    low, high = np.full(len(first), -30.0), np.zeros(len(first))  # logarithms of alpha
-    for _ in range(60):
-        middle = (low + high) / 2
-        decided = beyond(np.exp(middle)) > 0
-        low, high = np.where(decided, low, middle), np.where(decided, middle, high)
-    return np.exp(high)
-
-
-def _placements(values: Floats) -> tuple[Floats, Floats]:
-    """Return the share of negatives below each positive, and of positives below each negative."""
-    order = values.argsort(axis=1)
-    odd = order % 2
-    below = np.empty_like(order)
-    odd_below = odd.cumsum(axis=1)
-    even_below = 1 + np.arange(values.shape[1]) - odd_below
-    np.put_along_axis(below, order, np.where(odd, even_below, odd_below), axis=1)
-    # Below an even place the odd ones, below an odd place the even ones.
-    even, odd_ = below[:, ::2], below[:, 1::2]
-    return even / odd_.shape[1], odd_ / even.shape[1]
 
 
 def flags(generator: np.random.Generator, sets: int, gap: float) -> tuple[Floats, Floats]:
@@ -161,99 +97,119 @@ def flags(generator: np.random.Generator, sets: int, gap: float) -> tuple[Floats
     return found[0], found[1]
 
 
-def f1_at(first: Floats, second: Floats, n: int) -> Floats:
-    """Return the p-values of the pooled score test of F1 on the first n examples."""
-    cells = (
-        (first[:, :n].astype(int) // 2) * 4
-        + (first[:, :n].astype(int) % 2) * 2
-        + second[:, :n].astype(int) % 2
-    )
-    counts = np.stack([(cells == k).sum(axis=1) for k in range(8)], axis=1)
-    return np.array([_f1_of(one) for one in counts.astype(float)])
-
-
-def _f1_of(c: Floats) -> float:
-    """Return the p-value from the counts 4 truth + 2 first label + second label."""
-    # Of the trials of the Jaccard index 0 is a true negative, 1 an error and 2 a hit.
-    table = np.array([[c[0], c[1], 0.0], [c[2], c[3] + c[4], c[5]], [0.0, c[6], c[7]]])
-    hits, trials = (c[6] + c[7], c[5] + c[7]), (c[2:8].sum(), c[1] + c[3:8].sum())
-    if not all(trials):
-        return 1.0
-    difference, variance = pooled_f1(SimpleNamespace(successes=hits, trials=trials, counts=table))  # type: ignore[arg-type]
-    if abs(difference) < 1e-12 or variance <= 0:
-        return 1.0
-    return float(2 * special.ndtr(-abs(difference) / math.sqrt(variance)))
-
-
 Draw = Callable[[np.random.Generator, int, float], tuple[Floats, Floats]]
-At = Callable[[Floats, Floats, int], Floats]
-TESTS: Mapping[str, tuple[Draw, At]] = {
-    "McNemar mid-p": (outcomes, midp_at),
-    "paired t": (losses, t_at),
-    "areas": (scores, areas_at),
-    "F1 score": (flags, f1_at),
+TESTS: Mapping[str, tuple[Draw, str]] = {
+    "McNemar mid-p": (outcomes, "mean_outcome"),
+    "paired t": (losses, "mean_outcome"),
+    "areas": (scores, "roc_auc"),
+    "F1 score": (flags, "f1"),
 }
-"""How examples are drawn and tested, by the test."""
+"""How examples are drawn, and the metric, by the test that leads."""
 
 
-def p_values(test: str, n: Sequence[int], sets: int, seed: int, gap: float = 0.0) -> dict[int, Floats]:
-    """Return the p-values of every data set at each number of examples."""
-    draw, at = TESTS[test]
-    found: dict[int, list[Floats]] = {size: [] for size in n}
-    for block in range(math.ceil(sets / AT_ONCE)):
-        generator = np.random.default_rng([seed, list(TESTS).index(test), block, round(1e6 * gap)])
-        first, second = draw(generator, min(AT_ONCE, sets - block * AT_ONCE), gap)
-        for size in n:
-            found[size].append(at(first, second, size))
-    return {size: np.concatenate(parts) for size, parts in found.items()}
+def predictions_of(metric: str, first: Floats, second: Floats) -> Predictions:
+    """Return two models' predictions on the examples that were drawn."""
+    both = {"a": first, "b": second}
+    if metric == "mean_outcome":
+        return predictions_on("outcome", None, tuple(ModelOutputs(m, outcome=x) for m, x in both.items()))
+    if metric == "roc_auc":
+        positive = (np.arange(len(first)) % 2 == 0).astype(np.int32)
+        return predictions_on("binary", positive, tuple(ModelOutputs(m, score=x) for m, x in both.items()), 2)
+    codes = {model: x.astype(np.int32) for model, x in both.items()}
+    return labelled(codes["a"] // 2, {model: x % 2 for model, x in codes.items()}, 2)
+
+
+def p_value(metric: str, first: Floats, second: Floats) -> float:
+    """Return the p-value of the test that leads; 1 where there is none."""
+    predictions, quantity = predictions_of(metric, first, second), Quantity(metric)
+    units = sampling_by(predictions.n)
+    sample = estimate_all(predictions, [quantity], units=units, n_resamples=2, seed=0)
+    if not all(estimate.defined for estimate in sample.estimates.values()):
+        return 1.0
+    p = decide_pair(sample, quantity, Options(resamples=2))[1][LEADING]
+    return 1.0 if p is None else p
 
 
 # --- what is measured -----------------------------------------------------------------------------------------------
 
 
-def schedules() -> Iterator[tuple[int, str, str, list[int], list[float]]]:
-    """Yield looks, steps, how shares are counted, the numbers of examples and the levels."""
-    for looks in LOOKS:
-        for steps in STEPS if looks > 1 else STEPS[:1]:
-            n = sizes(looks, steps)
-            for share, n_max in (("k/L", None), ("n/n_max", N)) if looks > 1 else (("k/L", None),):
-                yield looks, steps, share, n, levels(n, n_max)
+Schedule = tuple[int, str, str]
+"""Looks, steps, and how shares are counted."""
 
 
-def decided_share(p: Mapping[int, Floats], n: Sequence[int], level: Sequence[float]) -> tuple[int, float]:
-    """Return how many data sets were decided at some look, and the mean number of examples at which looking stopped."""
-    found = np.stack([p[size] <= a for size, a in zip(n, level, strict=True)])
-    stopped = np.where(found.any(axis=0), np.array(n)[found.argmax(axis=0)], n[-1])
-    return int(found.any(axis=0).sum()), float(stopped.mean())
+@cache
+def schedules() -> Mapping[Schedule, tuple[list[int], list[float]]]:
+    """Return the numbers of examples of each schedule, and the levels."""
+    return {
+        (looks, steps, share): (sizes(looks, steps), levels(sizes(looks, steps), n_max))
+        for looks in LOOKS
+        for steps in (STEPS if looks > 1 else STEPS[:1])
+        for share, n_max in ((("k/L", None), ("n/n_max", N)) if looks > 1 else (("k/L", None),))
+    }
 
 
-def errors(sets: int, seed: int) -> list[dict[str, object]]:
-    """Measure how often two equally good models are decided."""
-    all_schedules = list(schedules())
-    every = sorted({size for _, _, _, n, _ in all_schedules for size in n})
-    found: list[dict[str, object]] = []
-    for test in TESTS:
-        p = p_values(test, every, sets, seed)
-        for looks, steps, share, n, level in all_schedules:
-            count, _ = decided_share(p, n, level)
-            found.append(_row("error", test, looks, steps, share, count, sets, seed))
-        print(f"measured the errors of {test}", flush=True)
-    return found
+@dataclass(frozen=True)
+class Series(Cell):
+    """A block of the data sets of one test, and the true difference."""
+
+    test: str
+    block: int
+    gap: float
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """Test, block and difference."""
+        return list(TESTS).index(self.test), self.block, round(1e6 * self.gap)
+
+    @property
+    def at_once(self) -> int:
+        """All data sets are drawn from one stream."""
+        return 0
 
 
-def powers(sets: int, seed: int) -> list[dict[str, object]]:
+def counted(cell: Series, generator: np.random.Generator, sets: int) -> Mapping[Any, float]:
+    """Count the data sets that are decided at some look of a schedule, and the examples at which looking stopped."""
+    draw, metric = TESTS[cell.test]
+    first, second = draw(generator, sets, cell.gap)
+    every = {size for n, _ in schedules().values() for size in n}
+    p = {
+        size: np.array([p_value(metric, a[:size], b[:size]) for a, b in zip(first, second, strict=True)])
+        for size in every
+    }
+    figures: dict[Any, float] = {}
+    for schedule, (n, level) in schedules().items():
+        found = np.stack([p[size] <= a for size, a in zip(n, level, strict=True)])
+        stopped = np.where(found.any(axis=0), np.array(n)[found.argmax(axis=0)], n[-1])
+        figures[schedule] = int(found.any(axis=0).sum())
+        figures["examples", schedule] = float(stopped.sum())
+    return figures
+
+
+def decided(what: str, run: Run, gap: float = 0.0) -> Iterator[dict[str, object]]:
+    """Yield how often the pairs of each test are decided by each schedule."""
+    sets = run.replications
+    for test in TESTS if what == "error" else ("McNemar mid-p",):
+        total: dict[Any, float] = {}
+        for block in range(math.ceil(sets / AT_ONCE)):
+            size = min(AT_ONCE, sets - block * AT_ONCE)
+            (result,) = measure(
+                [Series(test, test, block, gap)],
+                counted,
+                replace(run, replications=size, only=""),
+                equally=True,
+            )
+            add(total, result.totals)
+        for schedule in schedules():
+            mean = total["examples", schedule] / sets if gap else N
+            yield _row(what, test, *schedule, int(total[schedule]), sets, run.seed, mean)
+
+
+def powers(run: Run) -> Iterator[dict[str, object]]:
     """Measure how often a difference is found that one look of all examples finds in 80 %."""
     gap = next(
         d for d in np.arange(0.02, 0.08, 0.0005) if examples_for_paired_accuracies(d, 0.15, ALPHA, 0.8) <= N
     )
-    all_schedules = list(schedules())
-    every = sorted({size for _, _, _, n, _ in all_schedules for size in n})
-    p = p_values("McNemar mid-p", every, sets, seed + 1, float(gap))
-    found = []
-    for looks, steps, share, n, level in all_schedules:
-        count, mean = decided_share(p, n, level)
-        found.append(_row("power", "McNemar mid-p", looks, steps, share, count, sets, seed + 1, mean))
-    return found
+    return decided("power", replace(run, seed=run.seed + 1), float(gap))
 
 
 def pushes(sets: int, seed: int) -> dict[str, object]:
@@ -269,11 +225,12 @@ def pushes(sets: int, seed: int) -> dict[str, object]:
         # How hard an example is is the same for every model, so that all pushes resemble one another.
         hard = generator.beta(4, 1, shape)
         baseline = (generator.random(shape) < hard).astype(float)
-        decided = np.zeros(shape[0], bool)
+        found = np.zeros(shape[0], bool)
         for one in taken:
             pushed = (generator.random(shape) < hard).astype(float)
-            decided |= midp_at(pushed, baseline, N) <= one.level
-        count += int(decided.sum())
+            p = [p_value("mean_outcome", a, b) for a, b in zip(pushed, baseline, strict=True)]
+            found |= np.array(p) <= one.level
+        count += int(found.sum())
     return _row("pushes", "McNemar mid-p", PUSHES, "other models", "1/L", count, sets, seed)
 
 
@@ -295,85 +252,14 @@ def _row(
     }  # fmt: skip
 
 
-# --- the public interface -------------------------------------------------------------------------------------------
-
-
-def checked(seed: int, series: int = 4) -> int:
-    """Check that runs with a looks file decide at the looks that the levels and p-values say; return how many runs.
-
-    Raises
-    ------
-    AssertionError
-        A run has another level, another p-value, or another verdict.
-    """
-    runs = 0
-    n = sizes(3, "equal")
-    for test in TESTS:
-        draw, at = TESTS[test]
-        first, second = draw(np.random.default_rng([seed, 7]), series, 0.05)
-        for number in range(series):
-            with tempfile.TemporaryDirectory() as folder:
-                before = False
-                for size, level in zip(n, levels(n, None), strict=True):
-                    results = er.evaluate(
-                        _source(test, first[number], second[number], size), looks=3, resamples=50,
-                        looks_file=f"{folder}/looks.json", **_options(test),
-                    )  # fmt: skip
-                    p = float(at(first[number : number + 1], second[number : number + 1], size)[0])
-                    row = next(
-                        r for r in results.comparisons if r.recommended and r.metric == results.primary_metric
-                    )
-                    assert results.looks is not None
-                    assert math.isclose(results.looks.level, level, rel_tol=1e-9), (test, size)
-                    assert row.p_value is not None
-                    assert math.isclose(row.p_value, p, rel_tol=1e-6, abs_tol=1e-12), (
-                        test,
-                        size,
-                        row.p_value,
-                        p,
-                    )
-                    before = before or p <= level
-                    assert (results.verdicts[0].verdict in ("better", "worse")) == before, (test, size)
-                    runs += 1
-    return runs
-
-
-def _source(test: str, first: Floats, second: Floats, n: int) -> dict[str, dict[str, Any]]:
-    ids = {"id": [f"{i:05}" for i in range(n)]}
-    a, b = first[:n], second[:n]
-    if test == "McNemar mid-p":
-        return {"a": {**ids, "outcome": a}, "b": {**ids, "outcome": b}}
-    if test == "paired t":
-        return {"a": {**ids, "outcome": a}, "b": {**ids, "outcome": b}}
-    if test == "areas":
-        true = [int(i % 2 == 0) for i in range(n)]
-        return {"a": {**ids, "y_true": true, "score": a}, "b": {**ids, "y_true": true, "score": b}}
-    true = (a.astype(int) // 2).tolist()
-    return {
-        "a": {**ids, "y_true": true, "y_pred": a.astype(int) % 2},
-        "b": {**ids, "y_true": true, "y_pred": b.astype(int) % 2},
-    }
-
-
-def _options(test: str) -> dict[str, Any]:
-    by_test: dict[str, dict[str, Any]] = {
-        "McNemar mid-p": {"task": "outcome", "metrics": "mean_outcome"},
-        "paired t": {"task": "outcome", "metrics": "mean_outcome", "lower_is_better": True},
-        "areas": {"metrics": "roc_auc"},
-        "F1 score": {"metrics": "f1"},
-    }
-    return by_test[test]
-
-
 # --- the table ------------------------------------------------------------------------------------------------------
 
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of docs/looks.csv, after some runs through the public interface have decided the same series."""
-    checked(run.seed)
-    yield from errors(run.replications, run.seed)
+    """Yield the rows of docs/looks.csv."""
+    yield from decided("error", run)
     yield pushes(run.replications, run.seed)
-    yield from powers(run.replications, run.seed)
+    yield from powers(run)
 
 
 @tables.view("looks.errors")

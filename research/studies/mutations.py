@@ -34,16 +34,8 @@ from research.studies.mutants import Mutant, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = (
-    "metrics",
-    "intervals",
-    "comparisons",
-    "inference",
-    "engine",
-    "reference",
-    "properties",
-    "traps",
-    "slices",
-    "curves",
+    *("metrics", "intervals", "comparisons", "samplings", "engine"),
+    *("reference", "properties", "traps", "questions/slices", "questions/thresholds"),
 )
 """Folders of tests that speak of the packages; the slow ones (pages, servers) say nothing of single operators."""
 
@@ -307,14 +299,6 @@ def main() -> int:
     given = _arguments()
     files = [p for name in given.packages for p in sorted((ROOT / "evalreport" / name).rglob("*.py"))]
     drawn = [place for path in files for place in places_of(path)]
-    missed: set[tuple[str, str, str]] | None = None
-    if given.again is not None:
-        # Those that survived before, to see whether the tests have caught up.
-        earlier = json.loads(given.again.read_text(encoding="utf-8"))
-        unnoticed = [m for m in earlier if m["outcome"] in ("survived", "uncovered")]
-        missed = {(m["file"], m["before"], m["after"]) for m in unnoticed}
-        lines = {(file, before) for file, before, _ in missed}
-        drawn = [place for place in drawn if (place.file, place.before) in lines]
     random.Random(given.seed).shuffle(drawn)  # noqa: S311 - a sample of mutants, no secret
     print(f"{len(drawn)} places; tests are run once to see what they reach ...", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
@@ -325,7 +309,7 @@ def main() -> int:
             shutil.copy(copy / "reach.json", given.record.with_name("reach.json"))
         _preload()
         _check_unchanged(copy, reach)
-        verdicts = list(_judged(copy, drawn, reach, minutes=given.minutes, only=missed))
+        verdicts = list(_judged(copy, drawn, reach, minutes=given.minutes))
     given.record.write_text(
         json.dumps(
             [{**asdict(v.mutant), "outcome": v.outcome, "tests": v.tests} for v in verdicts], indent=1
@@ -344,14 +328,7 @@ def main() -> int:
     return 1 if open_ones else 0
 
 
-def _judged(
-    copy: Path,
-    drawn: Sequence[Place],
-    reach: Reach,
-    *,
-    minutes: float,
-    only: set[tuple[str, str, str]] | None,
-) -> Iterator[Verdict]:
+def _judged(copy: Path, drawn: Sequence[Place], reach: Reach, *, minutes: float) -> Iterator[Verdict]:
     started = time.monotonic()
     for number, place in enumerate(drawn):
         elapsed = time.monotonic() - started
@@ -360,9 +337,8 @@ def _judged(
         if number % 25 == 0:
             print(f"{number} of {len(drawn)} places, {elapsed / 60:.0f} min", file=sys.stderr, flush=True)
         mutant = mutant_of(place)
-        if mutant is None or (only is not None and (mutant.file, mutant.before, mutant.after) not in only):
-            continue
-        yield judge(copy, mutant, reach.tests(mutant))
+        if mutant is not None:
+            yield judge(copy, mutant, reach.tests(mutant))
 
 
 def _check_unchanged(copy: Path, reach: Reach) -> None:
@@ -389,7 +365,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--reach", type=Path, help="what an earlier run on the same checkout found (.cache/reach.json)"
     )
-    parser.add_argument("--again", type=Path, help="a record: judge only the mutants that survived there")
     parser.add_argument(
         "--record", type=Path, default=ROOT / ".cache" / "mutations.json", help="all outcomes"
     )

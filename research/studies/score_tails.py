@@ -1,27 +1,29 @@
 """How often intervals of areas under precision-recall curves hold where scores have heavy tails; docs/score-tails.csv.
 
-Run by ``make study-score-tails``, five minutes on one core. Two equally good models with correlation 0.7 rank the same
+Run by ``make study-score-tails``, half an hour on one core. Two equally good models with correlation 0.7 rank the same
 examples. ``warned`` is the share of data sets whose run says that the scores have heavy tails
-(``evalreport.warnings.score_tails``), of a difference those of either model; its rule is written for many data sets at
-once, and ``tests/research/test_score_tails.py`` compares it with the program. The limits are those of
-``research.studies.curve_areas``.
+(``evalreport.warnings.score_tails``), of a difference those of either model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import optimize, special, stats
 
+from evalreport.metrics.registry import Quantity
 from evalreport.predictions.arrays import Floats, Mask
-from evalreport.warnings.score_tails import FEW_CARRY, FEW_OF_A_CLASS, HEAVY, LEAST_AREA
+from evalreport.warnings.score_tails import heavy_tails
 from research.studies import tables
 from research.studies.coverage import write_situations
-from research.studies.curve_areas import Model, limit, model_of_scores, of_difference, of_value
-from research.studies.harness import Run
+from research.studies.curve_areas import held, precision_area, sample_of
+from research.studies.designs import Truth
+from research.studies.harness import Cell, Run, add, measure
 
 METRICS = ("average_precision", "pr_auc")
 CORRELATION = 0.7
@@ -52,13 +54,24 @@ Sampler = Callable[[Floats, Mask, np.random.Generator], Floats]
 
 
 @dataclass(frozen=True)
-class Population:
+class Population(Cell):
     """Two equal models' scores: their law, the area under the ROC curve, the prevalence, the number of examples."""
 
+    place: int
     shape: str
     area: float
     prevalence: float
     n: int
+
+    @property
+    def stream(self) -> tuple[int, ...]:
+        """The place in the list."""
+        return (self.place,)
+
+    @property
+    def at_once(self) -> int:
+        """Data sets that are drawn at once."""
+        return max(1, MOST_VALUES // self.n)
 
 
 @dataclass(frozen=True)
@@ -70,16 +83,23 @@ class Law:
     wrong: Floats
 
 
-def populations() -> Iterator[Population]:
-    """Yield all; exchanged scores do not reach the largest area."""
-    for n, prevalences in PREVALENCES.items():
-        for prevalence in prevalences:
-            for area in AREAS[3:] if n == MOST else AREAS[1:] if n == MANY else AREAS:
-                for shape in SHAPES[:3] if n == MOST else SHAPES:
-                    if shape != "exchanged" or area <= 0.95:
-                        yield Population(shape, area, prevalence, n)
+def populations() -> tuple[Population, ...]:
+    """Return all; exchanged scores do not reach the largest area."""
+    found = [
+        (shape, area, prevalence, n)
+        for n, prevalences in PREVALENCES.items()
+        for prevalence in prevalences
+        for area in (AREAS[3:] if n == MOST else AREAS[1:] if n == MANY else AREAS)
+        for shape in (SHAPES[:3] if n == MOST else SHAPES)
+        if shape != "exchanged" or area <= 0.95
+    ]
+    return tuple(
+        Population(f"{own[0]}, n = {own[-1]}, area {own[1]}, prevalence {own[2]}", place, *own)
+        for place, own in enumerate(found)
+    )
 
 
+@cache
 def law_of(population: Population) -> Law:
     """Return the law of a population."""
     if population.shape == "beta":
@@ -147,75 +167,47 @@ def exchanged(population: Population) -> Law:
     return Law(scores, hits, wrong)
 
 
-def true_area(law: Law, prevalence: float) -> float:
-    """Return the area under the precision-recall curve by trapezoids of the grid."""
-    called = prevalence * law.hits + (1 - prevalence) * law.wrong
-    precision = np.where(called > 0, prevalence * law.hits / np.where(called > 0, called, 1), 1.0)
-    return float(np.trapezoid(precision, law.hits))
-
-
-# --- whose scores have heavy tails, of many data sets at once ---------------------------------------------------------
-
-
-def upper_tails(scores: Floats, of_class: Mask) -> Floats:
-    """Return ``evalreport.engine.l_moments.upper_tail`` of the scores of a class, of each data set."""
-    size, place = (
-        of_class.sum(axis=1)[:, None].astype(np.float64),
-        np.arange(scores.shape[1], dtype=np.float64),
-    )
-    x, each = np.sort(np.where(of_class, scores, np.inf), axis=1), np.arange(len(scores))
-    half = size[:, 0].astype(int)
-    middle = (x[each, (half - 1) // 2] + x[each, half // 2]) / 2
-    x = np.where(place < size, np.maximum(x, (2 * middle - x[each, half - 1])[:, None]), 0)
-    share, moments = np.ones_like(x), [x.sum(axis=1) / half]
-    for k in (1, 2, 3):
-        share = share * (place - k + 1) / (size - k)
-        moments.append((share * x).sum(axis=1) / half)
-    b0, b1, b2, b3 = moments
-    return np.asarray((20 * b3 - 30 * b2 + 12 * b1 - b0 + (6 * b2 - 6 * b1 + b0) / 3) / (2 * b1 - b0))
-
-
-def warned(model: Model, positive: Mask, scores: Floats) -> Mask:
-    """Return which data sets' runs say that the scores have heavy tails, of a metric's values and derivatives."""
-    n, m = positive.shape[1], positive.sum(axis=1)
-    few = np.minimum(m, n - m) < FEW_OF_A_CLASS
-    carry = np.minimum(n, 2 * n / np.maximum(model.kurtosis - 1, 1e-9)) < FEW_CARRY
-    asked = ~few & carry & (model.value > LEAST_AREA) & (model.squares.sum(axis=0) > 0)
-    heavy = np.zeros(len(positive), dtype=bool)
-    if asked.any():
-        s, p = scores[asked], positive[asked]
-        weight = m[asked] * upper_tails(-s, p) + (n - m[asked]) * upper_tails(s, ~p)
-        heavy[asked] = weight / n > HEAVY
-    return heavy
+def truths(population: Population) -> Mapping[Truth, float]:
+    """Return the true value of both models, and their difference."""
+    law = law_of(population)
+    value = precision_area(law.hits, law.wrong, population.prevalence)
+    of_metrics: dict[Truth, float] = {}
+    for metric in METRICS:
+        of_metrics["value", "a", Quantity(metric)] = value
+        of_metrics["difference", "a", Quantity(metric)] = 0.0
+    return of_metrics
 
 
 # --- the study ------------------------------------------------------------------------------------------------------
 
 
+def counted(population: Population, generator: np.random.Generator, sets: int) -> Mapping[Any, Any]:
+    """Add up what the intervals of some data sets hold, and how many of their runs warn."""
+    total: dict[Any, Any] = {}
+    true = truths(population)
+    for positive, *scores in zip(*drawn(population, law_of(population), generator, sets), strict=True):
+        sample = sample_of(positive, tuple(scores), true)
+        said = {
+            truth: any(heavy_tails(sample, name, truth[2]) for name in ("a" if truth[0] == "value" else "ab"))
+            for truth in true
+        }
+        add(total, held(sample, true) | {("warned", *truth): int(value) for truth, value in said.items()})
+    return total
+
+
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield how often limits hold, and how often a run warns, of each population; with 99 % limits."""
-    for place, population in enumerate(populations()):
-        if run.only not in f"{population.shape}, n = {population.n}":
-            continue
-        law, n = law_of(population), population.n
-        truth = true_area(law, population.prevalence)
-        parts: dict[str, list[Floats]] = {metric: [] for metric in METRICS}
-        chunk = max(1, MOST_VALUES // n)
-        for start in range(0, run.replications, chunk):
-            generator = np.random.default_rng([run.seed, place, start])
-            positive, scores = drawn(population, law, generator, min(chunk, run.replications - start))
-            for metric in METRICS:
-                parts[metric].append(outcomes(metric, positive, scores, truth))
-        for metric in METRICS:
-            by_kind = np.concatenate(parts[metric], axis=2)
-            for kind, (held, said, width) in zip(("value", "difference"), by_kind, strict=True):
-                yield {
-                    "kind": kind, "metric": metric, "shape": population.shape, "area": population.area,
-                    "prevalence": population.prevalence, "n": n, "true": f"{truth:.4f}", "sets": len(held),
-                    "held": f"{held.mean():.4f}", "lower": f"{limit(held > 0, high=False):.4f}",
-                    "upper": f"{limit(held > 0, high=True):.4f}", "warned": f"{said.mean():.4f}",
-                    "width": f"{width.mean():.4f}", "seed": run.seed,
-                }  # fmt: skip
+    for result in measure(populations(), counted, run, equally=True):
+        cell, true = result.cell, truths(result.cell)
+        for truth in true:
+            tally, warned = result.totals[truth], result.totals["warned", *truth]
+            yield {
+                "kind": truth[0], "metric": truth[2].metric, "shape": cell.shape, "area": cell.area,
+                "prevalence": cell.prevalence, "n": cell.n, "true": f"{max(true.values()):.4f}",
+                "sets": round(tally.sets), "held": f"{tally.coverage:.4f}", "lower": f"{tally.least(0.99):.4f}",
+                "upper": f"{tally.most(0.99):.4f}", "warned": f"{warned / tally.sets:.4f}",
+                "width": f"{tally.width / tally.given:.4f}", "seed": run.seed,
+            }  # fmt: skip
 
 
 def finish(folder: Path) -> list[str]:
@@ -227,7 +219,7 @@ def finish(folder: Path) -> list[str]:
 
 def drawn(
     population: Population, law: Law, generator: np.random.Generator, sets: int
-) -> tuple[Mask, tuple[Floats, Floats]]:
+) -> tuple[Mask, Floats, Floats]:
     """Draw data sets with two or more of each class: which examples are positive, and both models' scores."""
     positive = generator.random((sets, population.n)) < population.prevalence
     both = (positive.sum(axis=1) >= 2) & ((~positive).sum(axis=1) >= 2)
@@ -235,23 +227,7 @@ def drawn(
     first, other = generator.normal(size=(2, *positive.shape))
     second = CORRELATION * first + np.sqrt(1 - CORRELATION**2) * other
     a, b = (law.scores(normal, positive, generator) for normal in (first, second))
-    return positive, (a, b)
-
-
-def outcomes(metric: str, positive: Mask, scores: tuple[Floats, Floats], truth: float) -> Floats:
-    """Return (2, 3, sets): of the first value and of the difference, whether limits hold, a run warns, the width."""
-    m, n = positive.sum(axis=1).astype(np.float64), positive.shape[1]
-    a, b = (model_of_scores(metric, positive, score) for score in scores)
-    first, second = (of_value(metric, model, m, n, shared=False) for model in (a, b))
-    low, high = of_difference((a, b), (first, second))
-    said = [warned(model, positive, score) for model, score in zip((a, b), scores, strict=True)]
-    return np.array(
-        [
-            [(first[0] <= truth) & (truth <= first[1]), said[0], first[1] - first[0]],
-            [(low <= 0) & (high >= 0), said[0] | said[1], high - low],
-        ],
-        dtype=np.float64,
-    )
+    return positive, a, b
 
 
 @tables.view("score_tails.by_shape")

@@ -18,6 +18,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.predictions.table import Predictions
+from evalreport.schema.metrics import Interval
 from evalreport.texts import Message
 from evalreport.warnings.coverage import largest_of
 from research.studies.designs import Design, Truth
@@ -26,9 +27,6 @@ from research.studies.populations import population
 from research.studies.tally import LEADING, Tally, one
 
 LEVEL = 0.95
-
-
-FIELDS = ("sets", "given", "held", "below", "above", "width")
 
 
 @dataclass(slots=True)
@@ -69,7 +67,7 @@ def cells(designs: Sequence[Design], n_resamples: int) -> tuple[Sized, ...]:
     )
 
 
-def counted(cell: Sized, generator: np.random.Generator, _number: int) -> Mapping[Any, float]:
+def counted(cell: Sized, generator: np.random.Generator, _number: int) -> Mapping[Any, Any]:
     """Estimate as a run does, and say what every interval holds: by truth, method and field of a tally."""
     design = population(cell.design)
     predictions, units = design.draw(generator, cell.n)
@@ -77,14 +75,10 @@ def counted(cell: Sized, generator: np.random.Generator, _number: int) -> Mappin
         predictions, design.quantities, units=units, n_resamples=cell.n_resamples,
         seed=int(generator.integers(2**62)),
     )  # fmt: skip
-    figures: dict[Any, float] = {}
+    figures: dict[Any, Any] = {}
     for truth, value in design.truths.items():
         one_set = measure(sample, truth, value)
-        figures |= {
-            (truth, method, name): getattr(tally, name)
-            for method, tally in one_set.tallies.items()
-            for name in FIELDS
-        }
+        figures |= {(truth, method): tally for method, tally in one_set.tallies.items()}
         figures |= {(truth, "leads", method): count for method, count in one_set.leaders.items()}
         figures |= {(truth, name): getattr(one_set, name) for name in ("undefined", "warned", "rarest")}
     return figures
@@ -93,11 +87,7 @@ def counted(cell: Sized, generator: np.random.Generator, _number: int) -> Mappin
 def measured(result: Result, truth: Truth) -> Measured:
     """Return what a cell's data sets say of one truth."""
     totals = result.totals
-    tallies = {
-        method: Tally(*[totals[truth, method, name] for name in FIELDS])  # type: ignore[arg-type]
-        for method in (LEADING, *INTERVALS)
-        if (truth, method, "sets") in totals
-    }
+    tallies = {m: totals[truth, m] for m in (LEADING, *INTERVALS) if (truth, m) in totals}
     leaders = Counter({key[2]: int(n) for key, n in totals.items() if key[:2] == (truth, "leads")})
     undefined, warned = (round(totals.get((truth, name), 0.0)) for name in ("undefined", "warned"))
     return Measured(tallies, leaders, undefined, warned, totals.get((truth, "rarest"), 0.0))
@@ -106,22 +96,14 @@ def measured(result: Result, truth: Truth) -> Measured:
 def measure(sample: Sample, truth: Truth, value: float) -> Measured:
     """Compute every interval of one estimate and say what holds the true value."""
     kind, model, quantity = truth
-    estimate: Estimate | Difference = sample.estimates[model, quantity]
-    if kind == "difference":
-        estimate = difference_of(sample, quantity)
-    rarest = _rarest(sample.predictions)
+    estimate, rarest = estimate_of(sample, truth), _rarest(sample.predictions)
     if not estimate.defined:
         return Measured(undefined=1, rarest=rarest)
-    first = (
-        leading(estimate, LEVEL)
-        if isinstance(estimate, Estimate)
-        else resolved(estimate, recommended(estimate), LEVEL)
-    )
+    first = led(estimate)
     tallies = {LEADING: one(value, first.low, first.high)}
     for name in INTERVALS:
         found = limits(estimate, name, LEVEL)
-        tally = one(value, found.low, found.high)
-        tallies[name] = tally
+        tallies[name] = one(value, found.low, found.high)
     models = ("a", "b") if kind == "difference" else (model,)
     largest = [largest_of(sample, name, quantity) for name in models]
     warned = any(found is not None and found[-1] for found in largest)
@@ -132,6 +114,26 @@ def _rarest(predictions: Predictions) -> float:
     if not predictions.classes or predictions.y_true is None:
         return 0.0
     return float(np.bincount(predictions.y_true, minlength=len(predictions.classes)).min())
+
+
+def estimate_of(sample: Sample, truth: Truth) -> Estimate | Difference:
+    """Return what is estimated: a model's value, or a - b."""
+    kind, model, quantity = truth
+    return difference_of(sample, quantity) if kind == "difference" else sample.estimates[model, quantity]
+
+
+def led(estimate: Estimate | Difference) -> Interval:
+    """Return the interval that leads."""
+    if isinstance(estimate, Estimate):
+        return leading(estimate, LEVEL)
+    return resolved(estimate, recommended(estimate), LEVEL)
+
+
+def tallied(sample: Sample, truths: Mapping[Truth, float]) -> dict[Truth, Tally]:
+    """Return what the leading intervals hold of the true values of all that is defined."""
+    estimates = {truth: estimate_of(sample, truth) for truth in truths}
+    intervals = {truth: led(estimate) for truth, estimate in estimates.items() if estimate.defined}
+    return {truth: one(truths[truth], found.low, found.high) for truth, found in intervals.items()}
 
 
 def difference_of(sample: Sample, quantity: Quantity) -> Estimate | Difference:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 import numpy as np
 from scipy import stats
@@ -12,7 +11,7 @@ from evalreport.metrics.registry import PRIMARY, Quantity
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.table import Attempts, Column, ModelOutputs, Predictions
 from evalreport.samplings import Sampling, sampling_by
-from research.studies.designs import Design, Truth
+from research.studies.designs import Design, Truth, predictions_on
 
 OUTCOME = Quantity(PRIMARY["outcome"])
 TASKS = (5, 15, 30)
@@ -37,18 +36,6 @@ def suite_designs() -> list[Design]:
         _suite("suite, clusters", clusters=True),
         *map(_attempts, ATTEMPTS),
     ]
-
-
-def _test_set(
-    models: tuple[ModelOutputs, ...], keys: Mapping[str, Column] = MappingProxyType({})
-) -> Predictions:
-    outcome = models[0].outcome
-    assert outcome is not None
-    n = len(outcome)
-    return Predictions(
-        task="outcome", design="test-set", ids=np.arange(n).astype(str), example=np.arange(n), y_true=None,
-        models=models, keys=keys,
-    )  # fmt: skip
 
 
 def task_sizes(tasks: int, most: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -76,9 +63,8 @@ def suite_of(
         own += np.sqrt(1 - TOGETHER - alike) * generator.normal(size=n)
         models[model] = (hard + own < stats.norm.ppf(level)[task]).astype(np.float64)
     column = Column(task, tuple(f"task {t}" for t in range(tasks)))
-    predictions = _test_set(
-        tuple(ModelOutputs(name, outcome=values) for name, values in models.items()), keys={TASK: column}
-    )
+    outputs = tuple(ModelOutputs(name, outcome=values) for name, values in models.items())
+    predictions = predictions_on("outcome", None, outputs, keys={TASK: column})
     return predictions, sampling_by(n, cluster if clusters else None, task=task)
 
 
@@ -120,7 +106,7 @@ def _attempts(attempts: int) -> Design:
             spread = passed * (1 - passed / attempts)
             tried = Attempts(np.full(n, float(attempts)), spread, passed) if attempts > 1 else None
             models.append(ModelOutputs(name, outcome=passed / attempts, attempts=tried))
-        return _test_set(tuple(models)), sampling_by(n)
+        return predictions_on("outcome", None, tuple(models)), sampling_by(n)
 
     chance = {name: _mean_chance(centre) for name, centre in CENTRES.items()}
     truths: dict[Truth, float] = {("value", "a", OUTCOME): chance["a"]}

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+
+from research.studies.judgement import limit
 
 Floats = npt.NDArray[np.float64]
 
@@ -59,9 +60,11 @@ class Tally:
 
     def least(self, confidence: float) -> float:
         """Return the lower confidence limit of the coverage (Clopper and Pearson), one-sided."""
-        return (
-            float(stats.beta.ppf(1 - confidence, self.held, self.given - self.held + 1)) if self.held else 0.0
-        )
+        return limit("at least", self.held, self.given, confidence)
+
+    def most(self, confidence: float) -> float:
+        """Return the upper one."""
+        return limit("at most", self.held, self.given, confidence)
 
     @property
     def rates(self) -> dict[str, object]:

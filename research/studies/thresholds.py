@@ -6,7 +6,6 @@ Scores of both classes are normal with variance 1, so every true rate at every t
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from evalreport.metrics.threshold_counts import count_thresholds
 from evalreport.questions.thresholds.operating_points import RECHOSEN, band, operating_points
 from evalreport.questions.thresholds.records import OperatingPointRecord
 from evalreport.samplings import sampling_by
-from research.studies.harness import Run
+from research.studies.harness import Cell, Run, measure
 from research.studies.tally import Tally, one
 
 LEVEL = 0.95
@@ -28,8 +27,8 @@ RESAMPLES = 400
 COST_RATIO = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
+@dataclass(frozen=True)
+class Design(Cell):
     """Examples, the share of positives that is drawn, and how far apart the classes' means are."""
 
     n: int
@@ -37,38 +36,38 @@ class Design:
     shift: float
 
     @property
-    def name(self) -> str:
-        """The population in words."""
-        return f"{self.n} examples, {100 * self.prevalence:g} % positive, {self.shift:g} apart"
+    def stream(self) -> tuple[int, ...]:
+        """Size and prevalence."""
+        return self.n, round(1000 * self.prevalence)
 
 
-DESIGNS = (
-    Design(60, 0.5, 1.5), Design(100, 0.2, 1.5), Design(200, 0.5, 0.7), Design(200, 0.5, 1.5),
-    Design(1000, 0.05, 2.0), Design(1000, 0.5, 1.5),
-)  # fmt: skip
+DESIGNS = tuple(
+    Design(f"{n} examples, {100 * share:g} % positive, {shift:g} apart", n, share, shift)
+    for n, share, shift in (
+        *((60, 0.5, 1.5), (100, 0.2, 1.5), (200, 0.5, 0.7)),
+        *((200, 0.5, 1.5), (1000, 0.05, 2.0), (1000, 0.5, 1.5)),
+    )
+)
 
 
-def study(design: Design, sets: int, seed: int) -> dict[str, Tally]:
-    """Return how often each kind of limits holds the truth."""
-    chosen_by = criteria((), COST_RATIO)
-    units = sampling_by(design.n)
-    tallies: defaultdict[str, Tally] = defaultdict(Tally)
-    for number in range(sets):
-        generator = np.random.default_rng([seed, design.n, round(1000 * design.prevalence), number])
-        truth = generator.random(design.n) < design.prevalence
-        scores = generator.normal(size=design.n) + design.shift * truth
-        ranking = count_thresholds(descending_order(scores, truth), model="m")
-        (drawn,) = curve_replicates([ranking], units, chosen_by, n_resamples=RESAMPLES, seed=number)
-        limits = band(drawn, units, LEVEL)
-        if limits is None:
-            continue
-        for fpr in USUAL_RATES.alarms:
-            low, high = (float(np.interp(fpr, drawn.grid, side)) for side in limits)
-            tallies[f"band at FPR {fpr}"] += one(float(norm.sf(norm.isf(fpr) - design.shift)), low, high)
-        for point in operating_points(drawn, chosen_by, units, level=LEVEL, cost_ratio=COST_RATIO):
-            if point.method == RECHOSEN and point.low is not None and point.high is not None:
-                true = on_fresh_examples(point, chosen_by, design)
-                tallies[f"{point.criterion} {point.metric}"] += one(true, point.low, point.high)
+def counted(design: Design, generator: np.random.Generator, number: int) -> Mapping[str, Tally]:
+    """Say of one data set whether each kind of limits holds the truth."""
+    chosen_by, units = criteria((), COST_RATIO), sampling_by(design.n)
+    truth = generator.random(design.n) < design.prevalence
+    scores = generator.normal(size=design.n) + design.shift * truth
+    ranking = count_thresholds(descending_order(scores, truth), model="m")
+    (drawn,) = curve_replicates([ranking], units, chosen_by, n_resamples=RESAMPLES, seed=number)
+    limits = band(drawn, units, LEVEL)
+    if limits is None:
+        return {}
+    tallies = {}
+    for fpr in USUAL_RATES.alarms:
+        low, high = (float(np.interp(fpr, drawn.grid, side)) for side in limits)
+        tallies[f"band at FPR {fpr}"] = one(float(norm.sf(norm.isf(fpr) - design.shift)), low, high)
+    for point in operating_points(drawn, chosen_by, units, level=LEVEL, cost_ratio=COST_RATIO):
+        if point.method == RECHOSEN and point.low is not None and point.high is not None:
+            true = on_fresh_examples(point, chosen_by, design)
+            tallies[f"{point.criterion} {point.metric}"] = one(true, point.low, point.high)
     return tallies
 
 
@@ -84,9 +83,10 @@ def on_fresh_examples(point: OperatingPointRecord, chosen_by: tuple[Criterion, .
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield the share of data sets whose limits hold, with its lower 99 % limit and the limits' mean width."""
-    for design in DESIGNS:
-        for name, tally in study(design, run.replications, run.seed).items():
+    for result in measure(DESIGNS, counted, run, equally=True):
+        for name, tally in result.totals.items():
             yield {
-                "classes": design.name, "limits": name, "sets": round(tally.given), "held": f"{tally.coverage:.4f}",
-                "lower": f"{tally.least(0.99):.4f}", "width": f"{tally.width / tally.given:.4f}", "seed": run.seed,
+                "classes": result.cell.name, "limits": name, "sets": round(tally.given),
+                "held": f"{tally.coverage:.4f}", "lower": f"{tally.least(0.99):.4f}",
+                "width": f"{tally.width / tally.given:.4f}", "seed": run.seed,
             }  # fmt: skip

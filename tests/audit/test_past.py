@@ -11,6 +11,7 @@ from tests.samples.audits import audited, gate_of
 from tests.samples.nights import BAD, GOOD, answer, night, series
 
 
+@pytest.mark.slow
 def test_of_a_moving_window_only_what_is_new_counts(history):
     """200 examples that move on by 50 a run: 50 new ones each, from where less than half are the accepted run's."""
     audited(history, night(GOOD, 200, first=0))
@@ -39,6 +40,7 @@ def test_fewer_than_ten_new_examples_make_no_run(history):
     assert gate_of(found)[0] == "undecided"
 
 
+@pytest.mark.slow
 def test_an_overlap_that_cannot_be_looked_up_decides_nothing(history):
     """The predictions of the night that held these examples are pruned: none is known to be new, and none is."""
     series(history, [GOOD, GOOD])

@@ -18,6 +18,7 @@ from evalreport.gates.outcomes import decide_gates
 from evalreport.history.store import accept, prune, runs, standing
 from evalreport.schema.results import to_json
 from tests.samples.audits import audited, gate_of, right, share, write
+from tests.samples.cases import every
 from tests.samples.nights import BAD, GOOD, WEEK, answer, night, nights, series, warned
 
 
@@ -83,6 +84,7 @@ def test_the_evidence_follows_from_the_stored_runs(week):
     )
 
 
+@pytest.mark.slow
 def test_a_larger_accepted_run_counts_as_one_night(history):
     """One accepted run of 1,000 among nights of 200: its accuracy is one value, with its own smaller error."""
     found = series(history, [GOOD, 0.8, 0.8, 0.8])
@@ -138,6 +140,7 @@ def test_accepted_nights_that_depend_on_each_other_are_said(history, week):
     assert "nights_depend" not in warned(nights(week, [GOOD], begin=7))
 
 
+@pytest.mark.slow
 def test_an_accepted_run_without_examples_of_its_own_is_no_night(history):
     """Runs 1 and 2 on the same examples, 3 on others, accepted together: two nights, and one left out is said."""
     for first in (0, 0, 5000):
@@ -160,6 +163,7 @@ def test_accepting_runs_begins_anew(week):
     assert found.results.evidence[0].accepted == (8, 9, 10)
 
 
+@pytest.mark.slow
 def test_other_runs_beside_the_same_newest_one_begin_anew(history):
     """Run 3 accepted alone, then together with 1 and 2: nights since the first acceptance do not count twice."""
     series(history, [GOOD, GOOD])
@@ -172,6 +176,7 @@ def test_other_runs_beside_the_same_newest_one_begin_anew(history):
     assert found.results.evidence[0].values_since == pytest.approx([0.8])
 
 
+@pytest.mark.slow
 def test_an_accepted_run_that_is_audited_again_is_compared_with_itself(week):
     """The failed job of a night that was accepted since passes, also where a later night was accepted with it."""
     nights(week, [BAD, BAD, BAD], begin=7, gates=("alarms <= 0",))
@@ -182,6 +187,7 @@ def test_an_accepted_run_that_is_audited_again_is_compared_with_itself(week):
     assert found.results.history[0].difference == 0
 
 
+@pytest.mark.slow
 def test_an_audit_that_is_repeated_says_the_same(week):
     """The same night again: not recorded twice, and the same bytes, evidence included."""
     first = nights(week, [GOOD, 0.8], begin=7)
@@ -244,6 +250,7 @@ def test_pairs_agree_with_the_reference(history):
     assert row.p_adjusted == pytest.approx(0.05 * row.p_value / 0.00107591324200913, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_answers_of_an_earlier_run_again_are_no_new_look(history):
     """The accepted run's answers, or those of a later run, once more: the place in the year does not move."""
     audited(history, right(share(180, 200)))
@@ -270,6 +277,7 @@ def test_half_of_the_examples_of_the_accepted_run_are_compared_pair_by_pair(hist
     assert answer(found, "worse").test == "run_alarm"
 
 
+@pytest.mark.slow
 def test_a_declared_difference_between_runs_takes_the_place_of_the_estimate(history):
     """0.90 then, 0.80 now: with runs that differ by 0.05 no alarm; on the same examples neither."""
     sources = [night(GOOD, 1000, first=0), night(0.8, 1000, first=5000), night(0.8, 1000, first=0)]
@@ -285,6 +293,7 @@ def test_a_declared_difference_between_runs_takes_the_place_of_the_estimate(hist
     assert row.p_value == pytest.approx(p, rel=0.02)
 
 
+@pytest.mark.slow
 def test_the_place_in_the_year_survives_an_acceptance(week):
     """Runs since the first count on where others are accepted; a weekly series has 52 of them a year."""
     for number in (8, 9):
@@ -293,6 +302,7 @@ def test_the_place_in_the_year_survives_an_acceptance(week):
     assert answer(found, "worse").details["t"] == 8
 
 
+@pytest.mark.slow
 def test_runs_a_week_apart_have_a_year_of_52(history):
     """The distance of the first two runs fixes it, also where later ones come faster."""
     for number, day in enumerate((1, 8, 9)):
@@ -312,6 +322,7 @@ def test_accepted_runs_that_differ_by_themselves_are_a_warning(history):
     assert "--between-runs X" in text
 
 
+@pytest.mark.slow
 def test_pruned_predictions_change_no_alarm_where_examples_are_new(history):
     """What a night needs stands in the runs' summaries, not in their predictions."""
     kept = series(history, [GOOD, 0.8, 0.8], series="kept")
@@ -334,6 +345,7 @@ def told(history, sources, **given):
     return found, np.array([row.value for row in rows]), np.array([row.standard_error for row in rows])
 
 
+@pytest.mark.slow
 def test_every_metric_has_nights(history):
     """F1 on new examples: its values by night are compared, with their standard errors, and nothing is resampled."""
     sources = [right(share(correct, 200), first=1000 * k) for k, correct in enumerate((180, 182, 140, 142))]
@@ -351,7 +363,7 @@ def errors_of(size: float, number: int, n: int = 100, shift: float = 0.0):
     return {"forest": {"id": ids, "y_true": truth, "y_pred": said, "w": weights}}
 
 
-@pytest.mark.parametrize("sizes", [(1.0, 1.02, 1.31, 1.3), (1.3, 1.31, 1.02, 1.0)])
+@pytest.mark.parametrize("sizes", every(2, [[1.0, 1.02, 1.31, 1.3], [1.3, 1.31, 1.02, 1.0]]))
 def test_of_a_loss_a_rise_is_worse(history, sizes):
     """MAE that rises, or falls: evidence of its negative; and bets against a ceiling, 0 being the best."""
     sources = [errors_of(size, number) for number, size in enumerate(sizes)]
@@ -364,7 +376,7 @@ def test_of_a_loss_a_rise_is_worse(history, sizes):
     assert answer(found, "worse").statistic == pytest.approx(math.exp(bets), rel=1e-9)
 
 
-@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("lower", every(2, [False, True]))
 def test_of_outcomes_the_user_says_which_is_better(history, lower):
     """The share of 1 rises from 0.2 to 0.6: evidence of the negative share where lower is better."""
     sources = []
@@ -377,7 +389,7 @@ def test_of_outcomes_the_user_says_which_is_better(history, lower):
     assert answer(found, "worse").details["evidence"] == pytest.approx(math.exp(expected), rel=1e-9)
 
 
-@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("sign", every(2, [1, -1]))
 def test_a_metric_without_direction_is_watched_both_ways(history, sign):
     """The mean error of a regression, 0, then near 1 or -1: the mean of both evidences."""
     sources = [errors_of(1.0, k, shift=sign * shift) for k, shift in enumerate((0.0, 0.1, 1.0, 1.1))]
@@ -433,20 +445,26 @@ def test_a_floor_on_examples_that_were_seen_is_undecided(history):
 
 @pytest.mark.parametrize(
     ("gates", "said"),
-    [
-        (("forest.f1 >= 0.8 every night",), "every night is about the primary metric, accuracy"),
-        (("forest.accuracy <= 0.8 every night",), "write >= or >"),
-        (
-            ("forest.accuracy >= 1 every night",),
-            "bets between the limit and the greatest value of accuracy, 1",
-        ),
-        (("forest.accuracy >= 0.8 every night", "forest.accuracy >= 0.7 every night"), "twice about forest"),
-        (
-            ("forest.accuracy >= accepted every night",),
-            "one model's metric over all its examples, and a number",
-        ),
-        (("alarms <= 0 every night",), "one model's metric over all its examples, and a number"),
-    ],
+    every(
+        3,
+        [
+            (("forest.f1 >= 0.8 every night",), "every night is about the primary metric, accuracy"),
+            (("forest.accuracy <= 0.8 every night",), "write >= or >"),
+            (
+                ("forest.accuracy >= 1 every night",),
+                "bets between the limit and the greatest value of accuracy, 1",
+            ),
+            (
+                ("forest.accuracy >= 0.8 every night", "forest.accuracy >= 0.7 every night"),
+                "twice about forest",
+            ),
+            (
+                ("forest.accuracy >= accepted every night",),
+                "one model's metric over all its examples, and a number",
+            ),
+            (("alarms <= 0 every night",), "one model's metric over all its examples, and a number"),
+        ],
+    ),
 )
 def test_what_no_night_can_be_asked_is_refused(history, gates, said):
     """Another metric, the wrong direction, no room to bet, two floors, an earlier run, a count."""
@@ -484,6 +502,7 @@ def test_gates_of_audits_are_refused_where_there_is_none(history):
         decide_gates(found.results, ["alarms <= accepted"])
 
 
+@pytest.mark.slow
 def test_a_quiet_audit_is_not_quiet_about_an_alarm(accepted_week, tmp_path, monkeypatch, capsys):
     """With -q a night without alarm prints nothing; an alarm is a line on standard error, and the exit is still 0.
 

@@ -167,6 +167,7 @@ def test_runs_link_to_their_report_or_to_their_results(place: Path, history: His
     assert (place / "linked" / "results" / "run-3.json").read_bytes() == results_of(history, 3)
 
 
+@pytest.mark.slow
 def test_written_again_it_is_the_same_and_leaves_others_files_alone(place: Path, history: History):
     """No time of writing stands in the page."""
     first = write_site(history, place / "again").page.read_bytes()
@@ -218,6 +219,7 @@ def test_the_command_says_where_the_page_lies(place: Path, capsys):
     assert "name another folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_words_of_the_page_are_those_of_the_results(place: Path, history: History):
     """What did not pass stands beside its run, in the gate's own words."""
     page = write_site(history, place / "words").page.read_text()

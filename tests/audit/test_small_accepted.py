@@ -58,6 +58,7 @@ def test_twenty_nine_of_thirty_are_no_alarm(history):
     assert after(history, (290, 300), (1600, 2000), series="larger").alarm
 
 
+@pytest.mark.slow
 def test_a_small_perfect_run_shows_no_lasting_change_either(history):
     """8 of 8, then runs at 80 %: with no error of the accepted run thirty of them had evidence 98, an alarm from 40."""
     row = after(history, (8, 8), *[(160, 200)] * 4)

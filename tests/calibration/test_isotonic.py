@@ -57,6 +57,7 @@ def test_a_probability_that_rules_out_what_happened_costs_without_end() -> None:
     assert math.isinf(found.miscalibration)
 
 
+@pytest.mark.slow
 def test_the_band_holds_the_curve_of_calibrated_probabilities() -> None:
     """Pointwise 95 %: over 20 data sets the curve leaves the band at about one in twenty probabilities."""
     outside = []

@@ -15,6 +15,7 @@ import pytest
 
 from evalreport import cli as cli_module
 from evalreport.cli import clean
+from tests.samples.cases import every
 
 ROOT = Path(__file__).resolve().parents[2]
 # Everything that --help does not need: numpy alone takes a tenth of a second.
@@ -36,7 +37,9 @@ def imported_by(*words: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "words",
-    [["--help"], ["--version"], ["run", "--help"], ["check", "--help"], ["list", "metrics", "--help"]],
+    every(
+        2, [["--help"], ["--version"], ["run", "--help"], ["check", "--help"], ["list", "metrics", "--help"]]
+    ),
 )
 def test_help_imports_click_and_the_standard_library_only(words):
     """None of the heavy libraries, and no room of the analysis."""
@@ -271,6 +274,7 @@ def test_completion_offers_the_commands(monkeypatch):
     assert done.stdout.split() == ["plain,templates"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_a_full_disk_behind_standard_output_is_no_defect():
     """What was asked for could not be written: exit code 4, one line that says why, no internal error."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import evalreport
+from tests.samples.cases import every
 from tests.samples.pairs import labels, run
 
 
@@ -24,7 +25,7 @@ def of(results: evalreport.Results) -> list[tuple[float, float, float | None]]:
 
 
 @pytest.mark.parametrize("metric", ["f1", "mcc", "accuracy", "roc_auc"])
-@pytest.mark.parametrize("n", [20, 60])
+@pytest.mark.parametrize("n", every(2, [20, 60]))
 def test_what_would_be_shown_is_more_than_what_was_seen_and_not_decided(metric: str, n: int) -> None:
     """Of three models, by whatever test leads: as far as no number of examples is named."""
     for seed in range(2):

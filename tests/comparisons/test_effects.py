@@ -150,6 +150,7 @@ def test_the_limits_of_cohen_s_d_do_not_depend_on_the_unit():
         assert standardised_limits(scale * d, 0.95) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_cohen_s_d_has_no_interval_without_width():
     """A quarter 1.5 and the rest 0.5: d times skewness is 2, and the variance (1 - d skewness / 2)^2 / n is 0."""
     differences = np.tile([0.5, 0.5, 0.5, 1.5], 1_000_000)

@@ -91,6 +91,7 @@ def test_a_large_family_draws_more_replicates(affordable: bool, monkeypatch: pyt
     assert ("few_resamples_for_family" not in codes) == affordable
 
 
+@pytest.mark.slow
 def test_a_value_that_is_0_by_convention_is_compared() -> None:
     """A model without a positive answer has MCC 0 and influence 0: its pairs are tested and in the family."""
     random = np.random.default_rng(3)

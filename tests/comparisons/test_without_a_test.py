@@ -10,6 +10,7 @@ import pytest
 
 import evalreport
 from evalreport.schema.results import Results
+from tests.samples.cases import every
 from tests.samples.pairs import ids, run, values
 
 WITHOUT = ("ece", "mce", "max_accuracy", "precision_at_10", "max_error")
@@ -38,7 +39,7 @@ def found(metric: str, **options: Any) -> Results:
     return run(forecasts(), metrics=(metric,), **options)
 
 
-@pytest.mark.parametrize("tests", [(), ("bootstrap_difference",), ("all",)])
+@pytest.mark.parametrize("tests", every(3, [(), ("bootstrap_difference",), ("all",)]))
 @pytest.mark.parametrize("metric", WITHOUT)
 def test_there_is_a_difference_but_no_p_value_and_no_verdict(metric: str, tests: tuple[str, ...]) -> None:
     """One row a pair without a test, even where one is named; the record and a warning say why."""

@@ -28,6 +28,7 @@ def test_accuracy_with_fixed_class_counts() -> None:
     assert standard_errors(fixed_class_counts=True)["accuracy"] == pytest.approx(np.sqrt(variance), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_what_does_not_depend_on_the_class_counts() -> None:
     """Recall has the same error either way; that of the accuracy of a model with uneven recalls shrinks."""
     free, fixed = standard_errors(), standard_errors(fixed_class_counts=True)

@@ -17,6 +17,7 @@ from evalreport.intervals.proportions import clopper_pearson_limits
 from evalreport.schema.metrics import Interval, MetricRecord
 from evalreport.schema.results import Results
 from tests.reference.second_round import agrees, each
+from tests.samples.cases import crossed
 
 
 @each("gate")
@@ -39,6 +40,7 @@ def test_the_reference_values(record: Mapping[str, Any]) -> None:
     assert passed == (expected["cp_low"] >= given["bar"])
 
 
+@pytest.mark.slow
 def test_a_proportion_at_its_bar_errs_on_neither_side_in_more_than_a_fortieth() -> None:
     """By enumeration at every n to 300 and 21 bars from 0.01 to 0.999: at most 2.5 % pass, at most 2.5 % fail."""
     bars = np.array([0.01, *np.arange(0.05, 0.951, 0.05), 0.99, 0.999])
@@ -93,9 +95,10 @@ def contradictions(results: Results, metric: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"cluster": "site"}, {"weight": "w"}], ids=["plain", "clusters", "weights"]
+    ("metric", "options"),
+    crossed(["accuracy", "f1", "roc_auc", "rmse", "r2", "mae"], [{}, {"cluster": "site"}, {"weight": "w"}]),
+    ids=str,
 )
-@pytest.mark.parametrize("metric", ["accuracy", "f1", "roc_auc", "rmse", "r2", "mae"])
 def test_a_gate_on_a_difference_never_contradicts_the_verdict(metric: str, options: dict[str, Any]) -> None:
     """A gate of the pair against 0 passes where the verdict says better, fails where worse, is undecided else.
 

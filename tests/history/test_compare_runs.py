@@ -66,6 +66,7 @@ def test_exit_codes_are_those_of_the_new_gates(compare):
     assert compare("better", "--fail-if-worse")[0] == 0
 
 
+@pytest.mark.slow
 def test_runs_about_other_things_are_not_compared(compare, made):
     """Another positive class, another level: the reason stands in place of a judgement."""
     for words, why in (
@@ -79,6 +80,7 @@ def test_runs_about_other_things_are_not_compared(compare, made):
         assert {v["how"] for v in judged(said).values()} == {why}
 
 
+@pytest.mark.slow
 def test_what_is_no_results_json_is_refused(made, tmp_path, capsys):
     """Other JSON, a wrong type, a key twice, a number beyond all numbers: one message that says where, exit code 2."""
     good = (made / "base-out/results.json").read_text(encoding="utf-8")

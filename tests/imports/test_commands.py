@@ -8,18 +8,22 @@ from pathlib import Path
 import pytest
 
 from evalreport.cli import main
+from tests.samples.cases import every
 
 LOGS = Path(__file__).resolve().parents[1] / "data" / "imports"
 
 
 @pytest.mark.parametrize(
     ("tool", "log", "words"),
-    [
-        ("inspect", "inspect/priced", ()),
-        ("promptfoo", "promptfoo/costs.json", ("--missing", "drop")),
-        ("deepeval", "deepeval_costs/cases", ()),
-        ("deepeval", "deepeval_costs/traced", ()),
-    ],
+    every(
+        2,
+        [
+            ("inspect", "inspect/priced", ()),
+            ("promptfoo", "promptfoo/costs.json", ("--missing", "drop")),
+            ("deepeval", "deepeval_costs/cases", ()),
+            ("deepeval", "deepeval_costs/traced", ()),
+        ],
+    ),
 )
 def test_costs_of_the_newest_tools_stand_in_the_report(tool, log, words, importing, tmp_path):
     """The cheap model's price is a twelfth of the dear one's, per token, so its mean cost is too: 0.25 against 3."""

@@ -120,6 +120,7 @@ def test_a_format_is_written_only_where_its_registration_says_so():
         FORMATS.update(with_one_more)
 
 
+@pytest.mark.slow
 def test_a_process_that_only_imports_knows_the_formats() -> None:
     """In a process of its own, which loads nothing else: the formats of prediction files are registered."""
     code = "from evalreport.imports.table import WRITTEN; print(*WRITTEN)"

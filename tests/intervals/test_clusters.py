@@ -178,6 +178,7 @@ SETS = 3000
 """Data sets of a simulation: a share of 95 % has a Monte Carlo standard error of 0.4 points, one of 3 % of 0.3."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", [8, 20])
 def test_values_and_differences_hold_on_skewed_clusters_of_400_down_to_10_examples(clusters: int) -> None:
     """Accuracy 0.8, correlation 0.2: at least 93 % hold, on both sides of the truth at most 4 % of the values miss.

@@ -18,6 +18,7 @@ from research.studies.enumeration import (
     proportion_limits,
     smallest_sample,
 )
+from tests.samples.cases import every
 
 # Coverage of 95 % intervals by n and p, enumerated by another program before this one was written (three digits);
 # the figures of the normal and of Wilson's interval agree with Brown, Cai and DasGupta (2001), section 2.
@@ -32,7 +33,7 @@ TABLE = {
 }
 
 
-@pytest.mark.parametrize("n, p", TABLE, ids=str)
+@pytest.mark.parametrize("n, p", every(3, TABLE), ids=str)
 def test_coverage_equals_the_enumerated_table(n: int, p: float) -> None:
     """Each interval's exact coverage is the tabulated one; half a unit of its last digit is allowed."""
     every = proportion_limits(n, METHODS)
@@ -51,7 +52,7 @@ def test_mean_coverage_at_thirty() -> None:
     assert means["wilson"] == pytest.approx(0.953, abs=1e-3)
 
 
-@pytest.mark.parametrize("p, last_failure", [(0.8, 117), (0.9, 285), (0.95, 525)])
+@pytest.mark.parametrize("p, last_failure", every(3, [(0.8, 117), (0.9, 285), (0.95, 525)]))
 def test_how_many_examples_the_normal_interval_needs(p: float, last_failure: int) -> None:
     """The normal interval keeps covering 93 % only beyond n = 117, 285, 525: "n > 30" is not enough (same source)."""
     assert smallest_sample(p, at_least=0.93, largest=1000) == last_failure + 1
@@ -120,7 +121,7 @@ def _corners(score: np.ndarray, positive: np.ndarray) -> EqualErrors:
     return EqualErrors(np.array(found), np.array(wrong))
 
 
-@pytest.mark.parametrize("n, positives, levels", [(40, 12, 0), (60, 5, 0), (50, 20, 4)])
+@pytest.mark.parametrize("n, positives, levels", every(3, [(40, 12, 0), (60, 5, 0), (50, 20, 4)]))
 def test_limits_of_the_equal_error_rate_are_those_of_the_score_test(
     n: int, positives: int, levels: int
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from evalreport.cli import main
 from evalreport.errors import input_texts
 from evalreport.texts import english
+from tests.samples.cases import every
 
 pytestmark = pytest.mark.usefixtures("primary_alone")
 
@@ -391,7 +392,7 @@ def test_folds_without_numbers_are_to_be_numbered(tmp_path: Path, capsys: pytest
     assert _reported(path, ["--value", "test_score"], tmp_path)
 
 
-@pytest.mark.parametrize("code", CASES)
+@pytest.mark.parametrize("code", every(3, CASES))
 def test_the_advice_of_a_refusal_ends_in_a_report(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

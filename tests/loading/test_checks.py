@@ -9,6 +9,8 @@ import pytest
 from evalreport.predictions.table import Predictions
 from tests.samples.warnings import answers, evaluate, given
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 Loaded = Callable[..., Predictions]
 
 CodesOf = Callable[[Predictions], list[str]]

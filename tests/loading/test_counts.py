@@ -23,6 +23,7 @@ from evalreport.loading.load import load
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 from evalreport.schema.results import Results
+from tests.samples.cases import every
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "counts.md"
 OF_THE_SOURCE = {"signature", "inputs", "found", "disagreements"}
@@ -177,7 +178,7 @@ def figures(value: object, place: str = "") -> Iterator[tuple[str, float]]:
             yield from figures(part, f"{place}[{key}]")
 
 
-@pytest.mark.parametrize("tests", ["wilcoxon", "sign"])
+@pytest.mark.parametrize("tests", every(2, ["wilcoxon", "sign"]))
 def test_few_examples_keep_their_exact_tests(tests: str) -> None:
     """With so few discordant examples that signed ranks are exact, counts and rows have the same p-values."""
     frame = examples(BINARY, 3, 40)

@@ -14,6 +14,7 @@ from sklearn.metrics import roc_auc_score
 import evalreport as er
 from evalreport.errors import InputError
 from evalreport.predictions.table import ModelOutputs, Predictions
+from tests.samples.cases import crossed, every
 from tests.samples.prediction_files import Write
 from tests.samples.same_table import FORMS, in_form
 
@@ -35,7 +36,7 @@ def pipeline(seed: int = 0) -> dict[str, list[Any]]:
     }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", every(3, FORMS))
 def test_confidence_in_the_answer_is_turned_and_said(form: str, tmp_path: Path, codes_of: Any) -> None:
     """1 minus it ranks where the negative class is predicted, in every form; scikit-learn's AUC of the probability."""
     table = pipeline()
@@ -96,8 +97,7 @@ def test_a_score_that_contradicts_its_labels_is_said(codes_of: Callable[[Predict
     assert "1 of 6 rows" in text
 
 
-@pytest.mark.parametrize("truth", [[0, 1], [-1, 1], [False, True], ["0", "1"]])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("form", "truth"), crossed(FORMS, [[0, 1], [-1, 1], [False, True], ["0", "1"]]))
 def test_probabilities_under_y_pred_are_refused_with_the_rename(
     form: str, truth: list[Any], tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from evalreport.cli import main
 from evalreport.errors import InputError, UsageError
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
+from tests.samples.cases import crossed, every
 from tests.samples.prediction_files import Write
 from tests.samples.same_table import in_form
 
@@ -38,8 +39,7 @@ def rmse(read: Predictions) -> float:
     return float(np.sqrt(np.mean((read.y_true - read.models[0].y_pred) ** 2)))
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("word", [*CERTAIN, *DOUBTFUL])
+@pytest.mark.parametrize(("word", "form"), crossed([*CERTAIN, *DOUBTFUL], FORMS))
 def test_a_word_for_nothing_is_a_missing_label(word: str, form: str, tmp_path: Path) -> None:
     """Refused with the word; left out by the advice of the message, which says how many cells held it."""
     table = {"id": IDS, "y_true": [*TRUE[:5], word], "y_pred": PREDICTED}
@@ -73,8 +73,7 @@ def test_a_word_beside_one_other_label_is_a_class(
     assert accuracy(read) == 2 / 3
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("word", [*CERTAIN, *DOUBTFUL])
+@pytest.mark.parametrize(("word", "form"), crossed([*CERTAIN, *DOUBTFUL], FORMS))
 def test_a_word_for_nothing_is_a_missing_number_and_outcome(word: str, form: str, tmp_path: Path) -> None:
     """Of a regression, a score and a judgement."""
     drop = Options(missing="drop")
@@ -156,8 +155,7 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("dress", DRESS)
+@pytest.mark.parametrize(("dress", "form"), crossed(DRESS, FORMS))
 def test_numbers_in_local_dress_are_numbers(dress: str, form: str, tmp_path: Path) -> None:
     """Truth and predictions of one form; the difference of each pair is known, and the reading is said."""
     texts, numbers = DRESS[dress], PLAIN.get(dress, [1013.5, 950, 2554.87, 12])
@@ -216,8 +214,7 @@ def test_the_point_that_is_one_of_thousands_in_the_truth_is_one_in_the_predictio
     assert read.models[0].y_pred.tolist() == [1234, 1101, 2000]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("lone", [False, True])
+@pytest.mark.parametrize(("lone", "form"), crossed([False, True], FORMS))
 def test_percent_and_logarithms_are_refused_with_the_option_that_reads_them(
     form: str, lone: bool, tmp_path: Path
 ) -> None:
@@ -245,7 +242,7 @@ def test_probabilities_that_are_not_what_the_option_says_are_refused(
 @pytest.mark.parametrize(
     ("encoding", "named"), [("latin-1", "latin-1"), ("cp1252", "cp1252"), ("utf-16", "utf-16")]
 )
-@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "jsonl"])
+@pytest.mark.parametrize("suffix", every(3, ["csv", "csv.gz", "jsonl"]))
 def test_another_encoding_is_read_by_the_option_that_the_message_names(
     encoding: str, named: str, suffix: str, write: Write
 ) -> None:

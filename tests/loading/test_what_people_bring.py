@@ -18,6 +18,7 @@ import pytest
 import evalreport as er
 from evalreport.errors import InputError
 from evalreport.predictions.table import Predictions
+from tests.samples.cases import every
 from tests.samples.prediction_files import Write
 from tests.samples.same_table import FORMS, in_form
 from tests.samples.workbook import write_workbook
@@ -120,7 +121,7 @@ def test_a_semicolon_in_a_file_of_commas_is_text(write: Write) -> None:
     assert read.ids.to_pylist() == ["a;1", "b"]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", every(3, FORMS))
 @pytest.mark.parametrize("change", [str.upper, str.title])
 def test_names_of_columns_in_capitals(
     form: str, change: Callable[[str], str], tmp_path: Path, content: Content

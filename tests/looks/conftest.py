@@ -26,13 +26,13 @@ def models(n: int, *, accuracies: dict[str, float], seed: int = 1, most: int = 3
     return found
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def grown() -> Callable[[int], Table]:
     """Two models, one of them clearly better, with so many examples."""
     return lambda n: models(n, accuracies={"good": 0.9, "poor": 0.7})
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def alike() -> Callable[[int], Table]:
     """Two models of the same accuracy, with so many examples."""
     return lambda n: models(n, accuracies={"one": 0.8, "two": 0.8})

@@ -16,6 +16,7 @@ from evalreport.looks.series import Remembered, series_of
 from evalreport.options import Options
 from evalreport.schema.results import Results, to_json
 from tests.looks.conftest import Table, models
+from tests.samples.cases import every
 
 Grown = Callable[[int], Table]
 
@@ -148,10 +149,10 @@ def test_options_of_looks_that_make_no_sense_are_refused(
 
 @pytest.mark.parametrize(
     "other",
-    [
+    every(3, [
         {"looks": 4}, {"n_max": 900}, {"pushes": True}, {"confidence": 0.9}, {"correction": "bonferroni"},
         {"metrics": "mcc"}, {"margin": 0.1}, {"baseline": "one"},
-    ],
+    ]),
 )  # fmt: skip
 def test_a_series_keeps_what_it_was_begun_with(other: dict[str, Any], alike: Grown, tmp_path: Path) -> None:
     """Another number of looks, level, metric, margin or baseline is another comparison."""
@@ -174,6 +175,15 @@ def test_two_runs_at_once_do_not_lose_a_look(alike: Grown, tmp_path: Path) -> No
     assert (tmp_path / "f").read_bytes() == written
 
 
+@pytest.fixture(scope="module")
+def two_looks(alike: Grown, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The file after two looks."""
+    file = tmp_path_factory.mktemp("looks") / "f"
+    for n in (100, 200):
+        look(alike(n), file)
+    return file.read_text()
+
+
 @pytest.mark.parametrize(
     "damage, said",
     [
@@ -191,14 +201,11 @@ def test_two_runs_at_once_do_not_lose_a_look(alike: Grown, tmp_path: Path) -> No
     ],
 )
 def test_a_damaged_file_is_refused_with_its_name(
-    damage: Callable[[str], str], said: str | None, alike: Grown, tmp_path: Path
+    damage: Callable[[str], str], said: str | None, two_looks: str
 ) -> None:
     """What was cut, changed by hand or is of another kind is bad input; a smaller first n is another boundary."""
-    for n in (100, 200):
-        look(alike(n), tmp_path / "f")
-    text = (tmp_path / "f").read_text()
-    damaged = damage(text)
-    assert damaged != text
+    damaged = damage(two_looks)
+    assert damaged != two_looks
     with pytest.raises(InputError, match=said or "does not follow"):
         series_of(damaged.encode(), "looks.json")
 
@@ -211,6 +218,7 @@ def test_the_file_holds_no_id_and_no_answer(alike: Grown, tmp_path: Path) -> Non
     assert json.loads(text)["schema"] == "evalreport/looks/1"
 
 
+@pytest.mark.slow
 def test_early_looks_decide_large_differences_without_draws(tmp_path: Path) -> None:
     """What swaps led is decided by its closed interval, so that no number of draws bounds its p-value."""
     rng = np.random.default_rng(3)

@@ -11,6 +11,7 @@ import pytest
 import evalreport
 from evalreport.metrics.registry import METRICS, affine, affine_map
 from evalreport.schema.results import Results
+from tests.samples.cases import quick
 
 ROUNDING = 1e-9
 
@@ -68,7 +69,7 @@ def models(n: int, strengths: tuple[float, ...] = (0.6, 1.1, 1.4)) -> dict[str, 
 
 def evaluated(metric: str, n: int, **options: Any) -> Results:
     """Return everything that is known of one metric."""
-    return evalreport.evaluate(models(n), metrics=[metric], resamples=400, **options)
+    return evalreport.evaluate(models(n), metrics=[metric], resamples=100, **options)
 
 
 CASES = [
@@ -90,7 +91,7 @@ def assert_mapped(low: Any, high: Any, of_base: tuple[Any, Any], slope: float, o
     assert (low, high) == (pytest.approx(mapped[0], abs=ROUNDING), pytest.approx(mapped[1], abs=ROUNDING))
 
 
-@pytest.mark.parametrize("n", [45, 150])
+@pytest.mark.parametrize("n", quick([45, 150], [45]))
 @pytest.mark.parametrize(
     ("function", "of", "slope", "offset"), CASES, ids=[case[0].__name__ for case in CASES]
 )
@@ -138,6 +139,7 @@ def test_gini_below_chance_is_warned_of(on_another_scale):
         assert [w.about for w in results.warnings if w.code == "worse_than_random"] == [("m0",)]
 
 
+@pytest.mark.slow
 def test_many_rows_are_resampled_by_bins_as_the_base_is(on_another_scale):
     """Replicates of very many examples follow from the same bins, so the limits are mapped, too."""
     on_another_scale(twice_auc, "roc_auc", "Gini coefficient")

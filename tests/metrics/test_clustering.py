@@ -233,6 +233,7 @@ def test_what_it_is_not_defined_for_is_refused() -> None:
         evalreport.evaluate(source, task="clustering", metrics=("accuracy",))
 
 
+@pytest.mark.slow
 def test_a_million_examples_cost_what_their_cells_do() -> None:
     """Replicates are drawn by cell: with a million examples as many draws as with a thousand."""
     random = np.random.default_rng(5)

@@ -220,6 +220,7 @@ def test_rejecting_nothing_leaves_the_accuracy(ranking):
         assert accuracy == pytest.approx(given_here.right[kept].mean(), abs=ROUNDING)
 
 
+@pytest.mark.slow
 @given(rankings())
 def test_the_rejection_area_is_the_mean_accuracy_over_coverages(ranking):
     """The closed form agrees with adding up the accuracy at 20,000 coverages."""

@@ -164,6 +164,7 @@ def test_a_class_that_no_row_holds_has_its_place() -> None:
     assert far > value_of(near, "a", "mean_class_distance").value
 
 
+@pytest.mark.slow
 def test_missing_labels_have_no_place() -> None:
     """As wrong they are refused; left out they are not in the table."""
     table = graded()

@@ -11,6 +11,7 @@ from scipy import special
 from evalreport.intervals.choice import leading, limits
 from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.registry import Quantity
+from tests.samples.cases import every
 from tests.samples.metrics import binary_rows, estimates_of, ids, several_rows, truth_and_scores, value
 
 SEEDS = range(4)
@@ -26,7 +27,7 @@ def test_soft_auc_is_the_mean_over_pairs(seed: int) -> None:
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", every(2, SEEDS))
 def test_top_k_is_the_expected_hit_over_all_orders_of_the_ties(k: int, seed: int) -> None:
     """The value is the mean over all orders of the classes, each stably sorted by probability, enumerated."""
     rows = several_rows(seed, 30, classes=6)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import evalreport as er
+from tests.samples.cases import every
 
 OF_ROWS = ("f1", "precision", "recall", "jaccard", "f0_5", "f2", "accuracy", "specificity")
 
@@ -143,7 +144,9 @@ def test_equal_totals_of_unlike_sums_are_no_same_answers() -> None:
 
 @pytest.mark.parametrize(
     ("column", "unit", "words"),
-    [("document", "document", "documents"), ("image_id", "image", "images"), ("id", "unit", "units")],
+    every(
+        3, [("document", "document", "documents"), ("image_id", "image", "images"), ("id", "unit", "units")]
+    ),
 )
 def test_sentences_name_the_units(column: str, unit: str, words: str) -> None:
     """Slices, headline, cautions, estimand and the pages speak of what was drawn, and results.json does too."""

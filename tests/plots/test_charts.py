@@ -21,6 +21,7 @@ from evalreport.plots.pictures import panels
 from evalreport.plots.style import GREY, mark_of, report_style, to_svg
 from evalreport.schema.lookups import place_of_model, ranked
 from evalreport.schema.results import Results
+from tests.samples.cases import crossed, every
 from tests.samples.charts import (
     HOSTILE,
     KINDS,
@@ -79,8 +80,7 @@ def test_every_public_chart_is_there():
     assert [getattr(plots, name).__name__ for name in plots.__all__] == plots.__all__
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize(("name", "kind"), crossed(CHARTS, KINDS))
 def test_every_chart_takes_every_kind_of_results(name: str, kind: str) -> None:
     """Where the results lack what it shows, it is empty: it never fails; and it gives the axes back.
 
@@ -112,7 +112,7 @@ def test_a_chart_draws_the_models_and_a_page_can_hide_them(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["roc", "precision_recall", "gain", "lift", "accuracy_rejection", "threshold_sweep"]
+    "name", every(3, ["roc", "precision_recall", "gain", "lift", "accuracy_rejection", "threshold_sweep"])
 )
 def test_lines_of_twelve_models_are_no_tangle(name: str) -> None:
     """Of twelve lines at most four are in the colours of models, the others grey and counted; names by rank."""

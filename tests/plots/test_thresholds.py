@@ -9,6 +9,7 @@ from matplotlib.figure import Figure as Canvas
 from evalreport.plots import curves, thresholds
 from evalreport.plots.style import to_svg
 from evalreport.schema import lookups
+from tests.samples.cases import every
 from tests.samples.curves import HOSTILE, evaluated, named_hostile, rows, two_normals
 
 DRAWINGS = {
@@ -23,7 +24,7 @@ DRAWINGS = {
 }
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
+@pytest.mark.parametrize("name", every(2, DRAWINGS))
 def test_every_chart_draws_on_the_given_axes(name):
     """The axes come back, something of the model is on them, and its name is written as it is, not as a formula."""
     results = named_hostile()

@@ -14,6 +14,7 @@ from evalreport.errors import InputError
 from evalreport.options import Options
 from evalreport.predictions.platforms import PLATFORMS, names_of
 from evalreport.predictions.table import Predictions
+from tests.samples.cases import crossed
 from tests.samples.same_table import in_form
 
 FORMS = ("csv", "parquet", "jsonl", "pandas")
@@ -154,8 +155,7 @@ def arrays(read: Predictions) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("layout", "form"), crossed(LAYOUTS, FORMS))
 def test_a_platforms_columns_are_read_as_the_standard_ones(layout: str, form: str, tmp_path: Path) -> None:
     """Labels, probabilities of each class, ids and truth, in every form; and the mapping is said."""
     table, standard = LAYOUTS[layout]

@@ -15,6 +15,7 @@ import evalreport as er
 from evalreport.errors import InputError
 from evalreport.predictions.spelling import MISSING_WORDS
 from evalreport.predictions.table import Predictions
+from tests.samples.cases import every
 from tests.samples.prediction_files import Write
 from tests.samples.same_table import FORMS, in_form
 
@@ -47,7 +48,7 @@ def plain(content: Content) -> Callable[[Any], dict[str, Any]]:
 MISSING = [None, *MISSING_WORDS, " NA "]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", every(2, FORMS))
 def test_a_word_for_a_missing_value_is_refused(form: str, tmp_path: Path) -> None:
     """Each of them, with its name and the remedies, as an empty cell is; in other forms than CSV two of them.
 
@@ -85,7 +86,7 @@ def test_a_label_that_is_called_na_is_asked_for(form: str, tmp_path: Path, plain
     assert plain(read) == plain(er.load({"m": table}, labels=["NA,None"]))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", every(3, FORMS))
 @pytest.mark.parametrize("column", ["score", "p_US"])
 def test_a_word_among_numbers_is_an_empty_cell(form: str, column: str, tmp_path: Path) -> None:
     """A number that is missing is refused by its line as an empty cell is, and left out with ``--missing drop``."""
@@ -126,7 +127,7 @@ def test_numbers_among_text_labels_are_one_class(form: str, tmp_path: Path) -> N
         ("Cat", "capitals"),
     ],
 )
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", every(3, FORMS))
 def test_labels_that_look_alike_are_named(form: str, label: str, how: str | None, tmp_path: Path) -> None:
     """By what they differ in."""
     true = "c\u00e4t" if how is None else "cat"

@@ -12,6 +12,7 @@ from evalreport.comparisons.registry import TESTS
 from evalreport.loading.load import load
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
+from tests.samples.cases import every, quick
 from tests.samples.prediction_files import arrays_of
 
 from .layouts import LAYOUTS, MODELS, evaluate, options_of, source_of
@@ -40,6 +41,9 @@ RECOMMENDED = {
 WITHOUT_RANKS = ("answers", "scores", "judged")
 """Layouts without a metric of ranks, of which the permutation test is refused by name."""
 
+FEW = ("test-set", "repeated cross-validation", "scores", "judged")
+"""Layouts of quick tests where each costs a run of its own: examples, fits, data sets, and people's word on some."""
+
 MONTE_CARLO_LIMITS = "bootstrap"
 """Quantiles of finitely many replicates are not exactly symmetric."""
 
@@ -62,7 +66,7 @@ def test_the_test_of_the_layout_leads(layout: str) -> None:
     assert all(r.p_adjusted is None and str(r.caution).startswith("exploratory") for r in others)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", quick(LAYOUTS, FEW))
 def test_a_model_against_itself(layout: str, capfd: pytest.CaptureFixture[str]) -> None:
     """A model against itself has difference 0 and p = 1 in every test, and nothing stands on stderr."""
     source = source_of(layout)
@@ -84,7 +88,7 @@ def key(row: ComparisonRecord) -> tuple[Any, ...]:
     return frozenset((row.a, row.b)), row.test, row.metric, row.slice
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", quick(LAYOUTS, FEW))
 def test_swapped_models(layout: str) -> None:
     """Renaming models so that pairs turn round keeps every p and flips every difference with its limits."""
     source = source_of(layout)
@@ -145,7 +149,7 @@ def turned(source: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     }
 
 
-@pytest.mark.parametrize("layout", ["test-set", "attempts"])
+@pytest.mark.parametrize("layout", quick(["test-set", "attempts"], ["attempts"]))
 def test_order_of_rows_changes_no_record(layout: str) -> None:
     """The same tests, in the same order."""
     one, other = run_of(layout), evaluate(turned(source_of(layout)), layout, margin=0.05)
@@ -171,7 +175,7 @@ def test_every_registered_test_is_reached() -> None:
     assert seen == set(TESTS)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", quick(LAYOUTS, FEW))
 def test_a_named_test_is_made_or_refused_with_a_remedy(layout: str) -> None:
     """A test that is named finds something, or is there refused with what is missing."""
     named = tuple(TESTS) if layout in WITHOUT_RANKS else tuple(sorted(set(TESTS) - {"permutation"}))
@@ -183,7 +187,7 @@ def test_a_named_test_is_made_or_refused_with_a_remedy(layout: str) -> None:
             assert str(row.reason).startswith("refused: "), row
 
 
-@pytest.mark.parametrize("test", sorted(TESTS))
+@pytest.mark.parametrize("test", every(4, sorted(TESTS)))
 def test_a_test_that_is_named_alone_is_there(test: str) -> None:
     """Named alone, each test has its rows: it needs none of the others."""
     metrics = ("accuracy",) if test == "permutation" else ("accuracy", "roc_auc")

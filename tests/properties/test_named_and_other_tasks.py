@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import evalreport as er
 from evalreport.metrics.registry import METRICS
 from evalreport.schema.results import Results
+from tests.samples.cases import every
 
 from .strategies import same
 
@@ -112,6 +114,13 @@ def run(source: Source, options: dict[str, Any], **more: Any) -> Results:
     return er.evaluate(source, resamples=20, **options, **more)
 
 
+@cache
+def run_of(name: str) -> Results:
+    """Return the run of a situation, made once for all tests."""
+    source, options = SITUATIONS[name]
+    return run(source, options)
+
+
 def values(results: Results) -> dict[tuple[Any, ...], float | None]:
     """Return the values of whole runs, by model, metric, average and label."""
     return {(m.model, m.metric, m.average, m.label): m.value for m in results.metrics if m.slice is None}
@@ -137,7 +146,7 @@ def assert_same(one: Results, other: Results, leave: frozenset[str] | set[str] =
 
 def test_no_metric_is_left_out() -> None:
     """Every metric that test_invariances.py leaves out is here, or in NOT_HERE with its reason."""
-    here = {m.metric.partition("[")[0] for s, options in SITUATIONS.values() for m in run(s, options).metrics}
+    here = {m.metric.partition("[")[0] for name in SITUATIONS for m in run_of(name).metrics}
     wanted = {
         name if m.parameter is None else m.parameter.begins
         for name, m in METRICS.items()
@@ -146,7 +155,7 @@ def test_no_metric_is_left_out() -> None:
     assert wanted - here <= NOT_HERE
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", every(2, SITUATIONS))
 def test_the_order_of_rows_changes_nothing(name: str) -> None:
     """Other orders of rows for each model: the same records."""
     source, options = SITUATIONS[name]
@@ -154,7 +163,7 @@ def test_the_order_of_rows_changes_nothing(name: str) -> None:
     for place, (model, table) in enumerate(source.items()):
         order = np.random.default_rng(place).permutation(N)
         turned[model] = {column: [cells[k] for k in order] for column, cells in table.items()}
-    one, other = run(source, options), run(turned, options)
+    one, other = run_of(name), run(turned, options)
     assert one.metrics == other.metrics
     assert one.comparisons == other.comparisons
 
@@ -178,14 +187,14 @@ def test_names_of_classes_change_nothing(name: str) -> None:
         assert same(value, after[model, metric, average, names.get(str(label), label)]), metric
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", every(2, SITUATIONS))
 def test_the_test_set_twice_has_the_same_values(name: str) -> None:
     """Metrics are functions of the distribution, but for areas over the number of rows."""
     source, options = SITUATIONS[name]
-    assert_same(run(source, options), run(repeated(source, [2] * N), options), AREAS)
+    assert_same(run_of(name), run(repeated(source, [2] * N), options), AREAS)
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", every(2, SITUATIONS))
 def test_weights_are_repetitions(name: str) -> None:
     """A row of weight 3 counts as three rows."""
     source, options = SITUATIONS[name]
@@ -194,11 +203,11 @@ def test_weights_are_repetitions(name: str) -> None:
     assert_same(run(weighted, options, weight="times"), run(repeated(source, times), options), OF_ROWS)
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", every(2, SITUATIONS))
 def test_swapped_models_turn_every_difference_round(name: str) -> None:
     """The sign of each difference and of its limits; p-values stay."""
     source, options = SITUATIONS[name]
-    one, other = run(source, options), run({"a": source["b"], "b": source["a"]}, options)
+    one, other = run_of(name), run({"a": source["b"], "b": source["a"]}, options)
     mirror = {(r.test, r.metric, r.average, r.label): r for r in other.comparisons if r.b is not None}
     compared = [r for r in one.comparisons if r.b is not None]
     assert compared

@@ -20,6 +20,7 @@ from evalreport.metrics.evidence import PairedMean, PairedProportion
 from evalreport.questions.ranks.records import OmnibusRecord
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
+from tests.samples.cases import quick
 
 Found = ComparisonRecord | OmnibusRecord
 
@@ -106,6 +107,9 @@ SITUATIONS: dict[str, Callable[[], Situation]] = {
     "scores": scores,
 }
 COUNTED = ("two classes", "three classes", *OF_GRADES, "clusters", "weights")
+FEW = ("two classes", "clusters", "grades under weights")
+"""Situations of quick tests: each costs a run of every test."""
+
 ELSEWHERE = {"judged", "suite", "independent", "one_model", "time_order", "horizon"}
 """Needs of examples that are no matter of alike rows: people’s word, tasks, own test sets, one model, order in time."""
 
@@ -170,14 +174,14 @@ def records_of(results: Results) -> list[Found]:
     return [*results.comparisons, *results.omnibus]
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", quick(SITUATIONS, FEW))
 def test_the_order_of_rows_changes_no_test(name: str) -> None:
     """The same examples in another order give the same records of every test."""
     order = np.random.default_rng(11).permutation(N)
     assert differing(rows_found(name), of_rows(SITUATIONS[name](), order)) == []
 
 
-@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("name", quick(COUNTED, FEW))
 def test_counts_give_what_their_rows_give(name: str) -> None:
     """A line with its count gives every test the same p-value, statistic, degrees of freedom and difference."""
     rows, counts = rows_found(name), of_counts(SITUATIONS[name]())
@@ -188,7 +192,7 @@ def test_counts_give_what_their_rows_give(name: str) -> None:
             assert one.p_value == pytest.approx(other.p_value, abs=0.2), one  # of 100 replicates each
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", quick(SITUATIONS, FEW))
 def test_alike_examples_written_out_one_by_one_change_no_test(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +243,7 @@ def test_the_situations_hold_alike_examples(name: str) -> None:
     assert len(SITUATIONS[name]().frame.drop_duplicates()) < N / 4
 
 
+@pytest.mark.slow
 def test_every_test_of_examples_is_reached() -> None:
     """Each test that is about examples has a p-value in some situation (or a posterior), and the others are refused."""
     results = [rows_found(name) for name in SITUATIONS]

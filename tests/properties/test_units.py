@@ -13,6 +13,7 @@ from evalreport.comparisons.registry import TESTS
 from evalreport.metrics.registry import METRICS
 from evalreport.schema.results import Results
 from tests.samples.audits import audited
+from tests.samples.cases import crossed
 
 from .strategies import ids
 
@@ -132,8 +133,7 @@ def _same(one: float | None, other: float | None, size: float, largest: float) -
     return abs(one / size - other) <= 1e-7 * max(abs(other), largest)
 
 
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "unit"), crossed(KINDS, UNITS))
 def test_another_unit_changes_no_test(kind: str, unit: float) -> None:
     """Every test has the same p-value, and the difference and its limits go with the unit."""
     found, own = measured(kind, unit), measured(kind, 1.0)

@@ -28,6 +28,7 @@ FOREST = (
 LOGISTIC = '[[estimator]]\nname = "logistic"\nimport = "sklearn.linear_model:LogisticRegression"\n'
 
 
+@pytest.mark.slow
 def test_the_bytes_depend_on_no_backend_and_no_number_of_jobs(folder: Path, plan: Write):
     """One process, threads and loky, 1 to 3 at once: predictions and record are the same bytes."""
     scheme = 'name = "bootstrap-oob"\nreplicates = 6'

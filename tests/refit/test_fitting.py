@@ -24,6 +24,7 @@ from evalreport.refit.examples import Examples
 from evalreport.refit.resampling import resample
 from evalreport.refit.splits import seed_of
 from tests.refit.conftest import BAYES, TREE, examples_of
+from tests.samples.cases import every
 
 Write = Callable[..., Path]
 
@@ -156,6 +157,7 @@ def test_every_open_random_state_is_seeded_by_the_task(folder: Path, plan: Write
     assert in_order(ids, proba) == expected[:, 1].tolist()
 
 
+@pytest.mark.slow
 def test_the_search_chooses_what_grid_search_chooses(folder: Path, plan: Write, examples: Examples):
     """Nested folds: in every outer fold the parameters of GridSearchCV on the same inner folds."""
     grid = (
@@ -281,17 +283,20 @@ def test_estimators_warnings_are_counted_not_scattered(folder: Path, plan: Write
 
 @pytest.mark.parametrize(
     "scheme, estimators, design",
-    [
-        ('name = "holdout"', (TREE, BAYES), "test-set"),
-        ('name = "repeated-holdout"\nrepeats = 3', (TREE, BAYES), "repeated-holdout"),
-        ('name = "kfold"\nfolds = 5', (TREE, BAYES), "cross-validation"),
-        ('name = "leave-one-out"', (TREE, BAYES), "cross-validation"),
-        ('name = "5x2cv"', (TREE, BAYES), "5x2cv"),
-        ('name = "bootstrap"\nreplicates = 5', (TREE, BAYES), "bootstrap"),
-        ('name = "seeds"\nrepeats = 4', (TREE, BAYES), "seeds"),
-        ('name = "bootstrap-oob"\nreplicates = 5', (TREE, BAYES), "bootstrap"),
-        ('name = "nested"\nfolds = 3', (TREE + "grid = {max_depth = [1, 2]}\n",), "cross-validation"),
-    ],
+    every(
+        3,
+        [
+            ('name = "holdout"', (TREE, BAYES), "test-set"),
+            ('name = "repeated-holdout"\nrepeats = 3', (TREE, BAYES), "repeated-holdout"),
+            ('name = "kfold"\nfolds = 5', (TREE, BAYES), "cross-validation"),
+            ('name = "leave-one-out"', (TREE, BAYES), "cross-validation"),
+            ('name = "5x2cv"', (TREE, BAYES), "5x2cv"),
+            ('name = "bootstrap"\nreplicates = 5', (TREE, BAYES), "bootstrap"),
+            ('name = "seeds"\nrepeats = 4', (TREE, BAYES), "seeds"),
+            ('name = "bootstrap-oob"\nreplicates = 5', (TREE, BAYES), "bootstrap"),
+            ('name = "nested"\nfolds = 3', (TREE + "grid = {max_depth = [1, 2]}\n",), "cross-validation"),
+        ],
+    ),
 )
 def test_run_reads_what_resample_writes(folder: Path, plan: Write, scheme, estimators, design):
     """Every scheme is found again from its columns, and the record beside it is no prediction file."""

@@ -16,6 +16,7 @@ from tests.samples.refits import bytes_of, make_journal
 Write = Callable[..., Path]
 
 
+@pytest.mark.slow
 def test_a_torn_journal_loses_its_last_record_only(folder: Path, plan: Write):
     """Cut anywhere, and with a byte turned: the whole records before are kept, the bytes are the same."""
     path = plan('name = "kfold"\nfolds = 6', BAYES)

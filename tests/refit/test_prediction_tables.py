@@ -9,12 +9,13 @@ import pytest
 
 from evalreport.refit.resampling import resample
 from tests.refit.conftest import BAYES
+from tests.samples.cases import every
 from tests.samples.refits import bytes_of
 
 Write = Callable[..., Path]
 
 
-@pytest.mark.parametrize("name", ["p.csv", "p.csv.gz", "p.parquet"])
+@pytest.mark.parametrize("name", every(3, ["p.csv", "p.csv.gz", "p.parquet"]))
 def test_every_written_format_holds_the_same_numbers_twice_over(folder: Path, plan: Write, name):
     """Two runs give the same bytes, and a CSV reads back to the very numbers of the Parquet file."""
     import evalreport

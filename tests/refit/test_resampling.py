@@ -25,6 +25,7 @@ from evalreport.refit.plans import (
 Write = Callable[..., Path]
 
 
+@pytest.mark.slow
 def test_a_plan_in_python_is_the_plan_in_the_file(folder: Path, plan: Write):
     """Field by field, and byte by byte in what comes of it."""
     path = plan(

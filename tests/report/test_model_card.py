@@ -14,6 +14,7 @@ NAMES = ('fo"re: st', "tree\u2028{#}")
 
 
 # Said on import where there is neither fcntl nor msvcrt, as under `make test-portable`.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:only soft file lock:UserWarning")
 def test_huggingface_hub_reads_the_card(tmp_path: Path) -> None:
     """Every model has its metrics in the model index, the primary one first, with the values of the results."""

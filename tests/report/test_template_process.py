@@ -194,6 +194,7 @@ def test_a_pipe_is_no_logo(mine: Path) -> None:
 # --- time and memory ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_memory_and_depth_have_an_end(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long texts, padded formats, recursion: each is an error of one line, and the next one is made."""
     for name, (template, _) in ATTACKS.items():

@@ -47,6 +47,7 @@ def test_a_block_changes_and_the_rest_stays(simulate: Callable[..., Results], mi
     assert 'id="leaderboard"' in page
 
 
+@pytest.mark.slow
 def test_every_section_has_a_block(simulate: Callable[..., Results], mine: Path) -> None:
     """Without a line of its own in the base template, every section of the report has a block that super() keeps."""
     names = {f"section_{section.name}" for section in SECTIONS}
@@ -61,6 +62,7 @@ def test_every_section_has_a_block(simulate: Callable[..., Results], mine: Path)
     assert re.findall(r'\[section_(\w+)\]<section id="(\w+)"', page) == [(name, name) for name in shown]
 
 
+@pytest.mark.slow
 def test_a_section_is_left_out_or_added_to_by_its_block(simulate: Callable[..., Results], mine: Path) -> None:
     """An empty block leaves a section out; super() keeps it and adds; a section of one's own can follow."""
     (mine / "base.html.j2").write_text(
@@ -75,6 +77,7 @@ def test_a_section_is_left_out_or_added_to_by_its_block(simulate: Callable[..., 
     assert page.index('id="reproducibility"') < page.index('id="ours"')
 
 
+@pytest.mark.slow
 def test_one_section_is_replaced_by_a_file_of_its_name(simulate: Callable[..., Results], mine: Path) -> None:
     """A file in sections/ replaces the built-in one, which can still be included."""
     (mine / "sections").mkdir()
@@ -138,6 +141,7 @@ def test_a_mistake_in_a_section_is_found_in_that_section(
 BANK = Path(__file__).parents[2] / "examples" / "custom-template" / "templates"
 
 
+@pytest.mark.slow
 def test_the_example_of_a_bank_is_whole(simulate: Callable[..., Results], tmp_path: Path) -> None:
     """Letterhead, logo, colours, footer, the added sentence and section, its link; nothing from outside."""
     render(simulate(), tmp_path, options=OutputOptions(formats=("html",), templates=BANK))

@@ -33,6 +33,7 @@ def test_one_positive_is_one_example_and_one_event(tmp_path: Path) -> None:
     assert "1 events" not in said
 
 
+@pytest.mark.slow
 def test_the_same_for_every_model_is_said_with_one_number(tmp_path: Path) -> None:
     """A class that no model ever finds: 0 % each; constant scores: the average precision of guessing each."""
     truth = np.array(["x", "y", "z"])[np.arange(120) % 3]

@@ -39,6 +39,7 @@ def test_all_four_formats_and_the_figures_are_written_twice_with_the_same_bytes(
     assert {p.name for p in tmp_path.iterdir()} == {"a", "b"}  # no temporary folder is left
 
 
+@pytest.mark.slow
 def test_charts_are_files_only_where_they_are_asked_for(
     simulate: Callable[..., Results], tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evalreport.audit.evidence import drop_evidence, floor_evidence
+from evalreport.audit.evidence import floor_evidence
 from evalreport.audit.run_alarm import Scale, compare_run, fall_midp, share_of_run
 from evalreport.intervals.proportions import newcombe_independent_limits, quantile, wilson_limits
 from research.studies import audits, tables
@@ -30,24 +30,6 @@ def numbers(name):
 def rows():
     """The committed table."""
     return numbers("audit-alarms.csv")
-
-
-@pytest.mark.parametrize("with_errors", [True, False])
-def test_the_simulated_alarm_is_the_rule_of_an_audit(with_errors):
-    """40 series of 25 nights, half of them falling: the first night at which drop_evidence reaches 40, if any."""
-    generator = np.random.default_rng(2)
-    fall = np.where(np.arange(29) >= 16, 0.06, 0.0) * (np.arange(40) % 2)[:, None]
-    values = generator.binomial(200, 0.9 - fall) / 200
-    errors = np.sqrt(values * (1 - values) / 200) if with_errors else None
-    found = audits.first_alarm(values, 4, errors)
-    for series in range(40):
-        reached = []
-        for t in range(1, 26):
-            own = None if errors is None else errors[series, : 4 + t]
-            log_e, _ = drop_evidence(values[series, :4], values[series, 4 : 4 + t], own)
-            reached.append(log_e >= math.log(40))
-        assert found[series] == (reached.index(True) + 1 if any(reached) else 0)
-    assert 10 < (found > 0).sum() < 30
 
 
 @pytest.mark.parametrize("accepted", [1, 3, 6])

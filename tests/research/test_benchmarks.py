@@ -27,6 +27,7 @@ def test_ratio_and_goal() -> None:
     assert timed.ratio is None
 
 
+@pytest.mark.slow
 def test_scaled_time_is_said() -> None:
     """A loop of which few replicates ran is scaled by their number, and the page says so."""
     calls = []
@@ -72,6 +73,7 @@ def test_peers_compute_the_same() -> None:
         assert np.array_equal((packed >> bit) & 1, column)
 
 
+@pytest.mark.slow
 def test_cost_by_stage_is_written() -> None:
     """The stages of a run are those it tells, each row of the table ends with their sum, and the picture is named."""
     found = cost(300)

@@ -1,14 +1,12 @@
-"""The study of costs measures the rule of the program, and its table is what was committed."""
+"""The study of costs: its committed table holds what the page says."""
 
 from __future__ import annotations
 
 import csv
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from evalreport.questions.costs.interval import CostFigure, log_hall, stratum
 from research.studies import costs
 from research.studies.judgement import at_most
 
@@ -20,22 +18,6 @@ def measured():
     """The committed cells."""
     with (DOCS / "costs.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-@pytest.mark.parametrize("size", [None, 5])
-def test_many_sets_at_once_have_the_limits_of_each(size):
-    """Plain questions, and clusters of five: the same limits as log_hall gives one set."""
-    rng = np.random.default_rng(0)
-    x = rng.lognormal(size=(4, 30))
-    z = x / x.mean(axis=1, keepdims=True) - 1
-    strata = costs.plain(z / 30) if size is None else costs.clustered(z / 30, size)
-    low, high = costs.limits(x.mean(axis=1), [strata])
-    codes = None if size is None else np.repeat(np.arange(6), 5)
-    for place in range(4):
-        own = log_hall(
-            CostFigure(float(x[place].mean()), (stratum(z[place], np.full(30, 1 / 30), cluster=codes),)), 0.95
-        )
-        assert (low[place], high[place]) == pytest.approx((own.low, own.high), rel=1e-9)
 
 
 def test_every_cell_is_there_and_holds_but_for_rare_costs(measured):

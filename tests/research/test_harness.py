@@ -14,6 +14,7 @@ from research.studies.judgement import Rate
 README = Path(__file__).resolve().parents[2] / "research" / "README.md"
 
 
+@pytest.mark.slow
 def test_example_of_a_study_runs_and_is_judged_by_confidence_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

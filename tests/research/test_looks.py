@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
+import evalreport as er
 from evalreport.looks.levels import Declared, next_level
+from evalreport.predictions.table import Predictions
+from research.studies.harness import Run
 from research.studies.looks import (
     LIMIT,
     LOOKS,
@@ -15,9 +20,10 @@ from research.studies.looks import (
     PUSHES,
     STEPS,
     TESTS,
-    checked,
-    errors,
+    decided,
     levels,
+    p_value,
+    predictions_of,
     pushes,
     sizes,
 )
@@ -35,19 +41,50 @@ def test_schedules_grow_to_all_examples() -> None:
             assert n[-1] == 1000
 
 
+def written(predictions: Predictions) -> dict[str, dict[str, Any]]:
+    """Return the columns that a user would give."""
+    source = {}
+    for model in predictions.models:
+        columns = {
+            "y_true": predictions.y_true,
+            "outcome": model.outcome,
+            "y_pred": model.y_pred,
+            "score": model.score,
+        }
+        source[model.name] = {name: values.tolist() for name, values in columns.items() if values is not None}
+        source[model.name]["id"] = [f"{i:05}" for i in range(predictions.n)]
+    return source
+
+
 @pytest.mark.slow
-def test_a_run_with_a_file_decides_as_the_study_counts() -> None:
-    """One series of each test through the public interface: levels, p-values and verdicts."""
-    assert checked(11, series=1) == 3 * len(TESTS)
+@pytest.mark.parametrize("test", TESTS)
+def test_a_run_with_a_file_decides_as_the_study_counts(test: str, tmp_path: Path) -> None:
+    """One series of each test through the public interface, three looks: levels, p-values and verdicts."""
+    draw, metric = TESTS[test]
+    (first,), (second,) = draw(np.random.default_rng([11, 7]), 1, 0.05)
+    before = False
+    for size, level in zip(sizes(3, "equal"), levels(sizes(3, "equal"), None), strict=True):
+        results = er.evaluate(
+            written(predictions_of(metric, first[:size], second[:size])), metrics=metric, looks=3, resamples=50,
+            looks_file=str(tmp_path / "looks.json"), lower_is_better=test == "paired t",
+            task="outcome" if metric == "mean_outcome" else "binary",
+        )  # fmt: skip
+        p = p_value(metric, first[:size], second[:size])
+        row = next(r for r in results.comparisons if r.recommended and r.metric == results.primary_metric)
+        assert results.looks is not None
+        assert results.looks.level == pytest.approx(level, rel=1e-9)
+        assert row.p_value == pytest.approx(p, rel=1e-6, abs=1e-12)
+        before = before or p <= level
+        assert (results.verdicts[0].verdict in ("better", "worse")) == before
 
 
 @pytest.mark.slow
 def test_few_data_sets_are_decided_where_both_models_are_equal() -> None:
-    """Of 100 data sets no schedule decides more than 16, which has a chance of 1e-5 at 5 %."""
-    rows = errors(100, 3)
+    """Of 20 data sets no schedule decides more than 7, which has a chance of 3e-6 at 5 %."""
+    rows = list(decided("error", Run(20, 3)))
     assert len(rows) == 25 * len(TESTS)
-    assert max(int(str(row["decided"])) for row in rows) <= 16
-    assert int(str(pushes(100, 3)["decided"])) <= 16
+    assert max(int(str(row["decided"])) for row in rows) <= 7
+    assert int(str(pushes(20, 3)["decided"])) <= 7
 
 
 def test_the_measured_rates_are_within_their_limits() -> None:

@@ -13,7 +13,6 @@ from evalreport.predictions.table import Predictions
 from evalreport.texts import Message
 from evalreport.warnings import all_checks
 from research.studies import coverage, promises, rows, seeds, tables, time_order
-from research.studies.direct import CHECKS
 from research.studies.judgement import Rate, at_least, at_most, never, read, written
 from research.studies.known_limits import LIMITS, MEASURED_AGAIN
 from research.studies.populations import population
@@ -164,13 +163,3 @@ def test_fresh_lines_take_the_place_of_old_ones() -> None:
     other = written("Slices", at_most("first", 0.01, 0.05, 100), 1)
     key = ("heading", "promise", "side")
     assert tables.merged([*old, other], [fresh, new], key) == [fresh, old[1], new, other]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("check", [name for name in CHECKS if name != "same digits"])
-def test_what_is_no_rate_holds(check: str) -> None:
-    """Each check that the confirmation tries once holds here too.
-
-    That processors give the same digits is asked in tests/engine/test_processors.py.
-    """
-    assert CHECKS[check](np.random.default_rng(12)) is None

@@ -11,3 +11,9 @@ from pathlib import Path
 def tree_of(path: Path) -> ast.Module:
     """Return a file's syntax tree, which is only read."""
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """Return all nodes of that tree."""
+    return list(ast.walk(tree_of(path)))

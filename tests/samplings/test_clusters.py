@@ -399,6 +399,7 @@ def estimate_of(value: float, derivative: Floats, evidence: Evidence, sampling: 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters, least", [(20, 0.93), (8, 0.92)])
 def test_cr2_holds_on_clusters_of_400_down_to_10_examples(clusters: int, least: float) -> None:
     """Accuracy 0.7 and the difference of two such models hold at least 93 % (8 clusters: 92 %); t with G - 1 does not.
@@ -426,6 +427,7 @@ def test_cr2_holds_on_clusters_of_400_down_to_10_examples(clusters: int, least: 
     assert np.mean(short) < 0.915
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 1000])
 def test_effective_numbers_hold_under_log_normal_weights(n: int) -> None:
     """An accuracy of 0.8 by Wilson on Kish's n, the difference of two by weighted t: at least 93 %."""

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from evalreport.errors import UsageError
+from tests.samples.cases import every
 from tests.samples.pairs import Source, ids, labels, outcomes, row, run, values
 
 Floats = npt.NDArray[np.float64]
@@ -76,7 +77,7 @@ def test_values_differences_tests_and_gates_are_of_one_formula() -> None:
     assert equivalent.p_value == pytest.approx(stats.t.sf((2 - abs(difference.mean())) / error, df), rel=1e-6)
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "f1", "roc_auc", "rmse", "r2", "log_loss"])
+@pytest.mark.parametrize("metric", every(3, ["accuracy", "f1", "roc_auc", "rmse", "r2", "log_loss"]))
 def test_neither_the_order_of_rows_nor_the_form_of_time_matters(metric: str) -> None:
     """Shuffled rows with dates as times have the same intervals and p-values as rows in order with numbers."""
     truth = (TRUTH > 0).astype(int)
@@ -186,6 +187,7 @@ def test_tests_of_independent_examples_are_refused(test: str) -> None:
     assert "hac_t" in str(found.reason)
 
 
+@pytest.mark.slow
 def test_it_holds_on_dependent_differences_where_the_paired_t_does_not() -> None:
     """AR(1) of .5, n = 100: 5.9 % wrong decisions at 5 % (METHODS 6O), of the paired t 26 %."""
     random, wrong, naive, sets = np.random.default_rng(9), 0, 0, 3000

@@ -198,6 +198,7 @@ def composed() -> Source:
     return found
 
 
+@pytest.mark.slow
 def test_neither_order_nor_threads_change_a_figure() -> None:
     """Suites, attempts of unlike number, clusters and a judge at once: rows in any order, and two threads."""
     source, random = composed(), np.random.default_rng(2)
@@ -210,6 +211,7 @@ def test_neither_order_nor_threads_change_a_figure() -> None:
         assert of[0][name] == of[1][name], name
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_suite_holds_what_people_say() -> None:
     """Of 300 suites of three tasks with 40 judged answers each nominal 95 % intervals hold the mean in 91 to 98 %."""
     random, held = np.random.default_rng(11), 0

@@ -15,6 +15,7 @@ from evalreport.samplings.seeds import crossed, seed_term
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.results import Results
 from tests.reference.second_round import agrees, each
+from tests.samples.cases import every
 
 Floats = npt.NDArray[np.float64]
 
@@ -131,7 +132,7 @@ def test_f1_goes_by_the_influence_of_each_example_in_each_seed(paired: bool) -> 
     assert found.p_value == pytest.approx(2 * stats.t.sf(abs(difference) / error, df), rel=1e-9)
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "f1", "roc_auc", "log_loss", "mcc"])
+@pytest.mark.parametrize("metric", every(3, ["accuracy", "f1", "roc_auc", "log_loss", "mcc"]))
 def test_one_model_s_own_interval_holds_training_again(metric: str) -> None:
     """The leading interval of a value is seeds_t, at least as wide as Student's t over the examples alone."""
     truth, (a, _) = drawn(80, 4, 2)
@@ -181,6 +182,7 @@ def test_slices_keep_their_seeds() -> None:
     assert {r.test for r in results.comparisons if r.slice is not None} == {"seeds_t"}
 
 
+@pytest.mark.slow
 def test_a_slice_of_one_example_has_no_interval_over_seeds() -> None:
     """Of a single example nothing is known of how examples vary; the slice says so, and nothing is divided by 0."""
     truth, (a, b) = drawn(5, 3, 4)

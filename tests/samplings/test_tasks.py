@@ -25,6 +25,8 @@ from evalreport.schema.results import to_json
 from tests.reference.second_round import agrees, each
 from tests.samples.suites import TASKS, outcomes, scores, write
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 AVERAGES: Mapping[str, Literal["tasks", "examples"]] = {"macro": "tasks", "micro": "examples"}
 
 
@@ -249,6 +251,7 @@ def test_each_task_has_its_own_rows_and_the_family_is_tasks_times_pairs(suite: e
     assert not suite.disparities, "tasks are not held against each other unasked"
 
 
+@pytest.mark.slow
 def test_neither_rows_nor_files_nor_threads_change_anything(tmp_path: Path) -> None:
     """Rows in another order, two threads and the tasks in files of their own give the same numbers."""
     models = outcomes()

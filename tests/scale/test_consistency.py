@@ -21,6 +21,7 @@ from evalreport.errors import InputError
 from evalreport.scale.aggregates import opened
 from evalreport.scale.manifest import HISTOGRAMS, PRODUCTS
 from evalreport.sources.files import COUNTS
+from tests.samples.cases import quick
 
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
@@ -181,7 +182,7 @@ def test_counts_of_other_predictions_than_those_named_are_refused(folder: Path, 
         opened(place)
 
 
-@pytest.mark.parametrize("name", [COUNTS, HISTOGRAMS, PRODUCTS])
+@pytest.mark.parametrize("name", quick([COUNTS, HISTOGRAMS, PRODUCTS], [COUNTS]))
 def test_a_file_of_other_columns_or_too_many_rows_is_refused(
     name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from evalreport.errors import InputError, UsageError
 from evalreport.loading.load import load
 from evalreport.options import Options
 from evalreport.scale.aggregates import counts_of
+from tests.samples.cases import every
 from tests.samples.systems import needs_locks
 
 # Of Dask's own code, by the newest pandas.
@@ -36,7 +37,9 @@ def test_engines_give_the_same_table(folder: Path) -> None:
         ("ray", "unknown engine 'ray'"),
         ("duckdb=3", "expected duckdb, dask, dask=ADDRESS"),
         pytest.param(
-            "dask=tcp://127.0.0.1:9", "no Dask scheduler answers at tcp://127.0.0.1:9", marks=needs_locks
+            "dask=tcp://127.0.0.1:9",
+            "no Dask scheduler answers at tcp://127.0.0.1:9",
+            marks=[needs_locks, pytest.mark.slow],
         ),
     ],
 )
@@ -63,7 +66,7 @@ READ_ALIKE = (
 )
 
 
-@pytest.mark.parametrize("name", READ_ALIKE)
+@pytest.mark.parametrize("name", every(3, READ_ALIKE))
 def test_text_and_codes_mean_what_they_mean_in_a_run(name: str) -> None:
     """Indexes and row names without a name are ids, and class labels have their names."""
     counts = counts_of(TOOLS / name, Options())[0].table

@@ -23,7 +23,7 @@ from tests.samples.systems import needs_locks
 # Of Dask's own code, by the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")
 
-ENGINES = ("duckdb", pytest.param("dask", marks=needs_locks))
+ENGINES = ("duckdb", pytest.param("dask", marks=[needs_locks, pytest.mark.slow]))
 
 
 def test_one_long_file_and_a_truth_apart_count_alike(frames: dict[str, pd.DataFrame], tmp_path: Path) -> None:
@@ -149,6 +149,7 @@ def test_what_is_no_test_set_of_labels_is_refused(
         counts_of(write(tmp_path, **columns), Options())
 
 
+@pytest.mark.slow
 def test_probabilities_of_several_classes_are_named(tmp_path: Path) -> None:
     """Labels are counted; what is left out is said. Of two classes nothing is."""
     labels: list[object] = [0, 1, 2]

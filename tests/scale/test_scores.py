@@ -158,6 +158,7 @@ def test_areas_are_compared_as_those_of_the_rows(summed: Results, rows: Results)
         assert [found.low, found.high] == pytest.approx([own.low, own.high], abs=0.02 * error)
 
 
+@pytest.mark.slow
 def test_replicates_are_normal_and_said_to_be(summed: Results, rows: Results) -> None:
     """Limits of average precision are within the noise of 400 replicates; what gives them is said."""
     found, own = by_key(summed)["a", "average_precision", None], by_key(rows)["a", "average_precision", None]
@@ -203,6 +204,7 @@ def test_curves_and_thresholds_are_those_of_the_histograms(summed: Results, rows
             assert np.abs(np.subtract(mine.counts, theirs.counts)).max() <= 5
 
 
+@pytest.mark.slow
 def test_labels_are_cut_as_a_run_cuts_them(one: Path, tmp_path: Path, summed: Results, rows: Results) -> None:
     """At 0.5, or where --threshold says; scores without probabilities at a threshold only."""
     assert [c.count for c in summed.confusion] == [c.count for c in rows.confusion]
@@ -212,6 +214,7 @@ def test_labels_are_cut_as_a_run_cuts_them(one: Path, tmp_path: Path, summed: Re
     assert [c.count for c in low.confusion] == [c.count for c in own.confusion]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [False, True], ids=["cut", "given"])
 def test_the_positive_class_of_sums_is_fixed_when_they_are_made(
     labels: bool, one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -310,6 +313,7 @@ def test_sums_that_were_changed_are_refused(folder: Path, tmp_path: Path) -> Non
         er.evaluate(tmp_path / "sums")
 
 
+@pytest.mark.slow
 def test_verify_goes_back_to_the_files_where_they_are(
     one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -363,6 +367,7 @@ def test_verify_takes_the_aggregate_that_was_run_among_several_with_the_same_cou
     assert "'sums', 'sums-copied' hold the same counts" in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.slow
 def test_verify_finds_counts_of_other_files(
     one: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

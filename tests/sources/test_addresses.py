@@ -63,7 +63,7 @@ def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[ThreadingHTTPServ
     """Serve on loopback; ``asked`` lists what was asked for."""
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     httpd.asked = []  # type: ignore[attr-defined]
-    thread = threading.Thread(target=httpd.serve_forever, daemon=True)
+    thread = threading.Thread(target=httpd.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield httpd
     httpd.shutdown()
@@ -238,6 +238,7 @@ def test_nothing_else_is_asked_for(web: str, server: ThreadingHTTPServer, tmp_pa
     assert all(path.startswith("/preds/") for path in server.asked)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_run_from_an_address_is_verified(web: str, tmp_path: Path) -> None:
     """At the address above, and in a folder of copies."""
     out = tmp_path / "out"
@@ -351,6 +352,7 @@ def test_a_bucket_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     forget()
 
 
+@pytest.mark.slow
 def test_a_bucket_of_google() -> None:
     """gs:// goes through pyarrow's file system as well: listed and copied from a server with that interface."""
     held = {f"preds/{model}/part-0.csv": MODEL.encode() for model in ("forest", "knn")}
@@ -392,7 +394,7 @@ def test_a_body_that_does_not_end_is_left(
     body: str, declared: int | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """One that drips at the deadline of the whole; an endless one at the bound; a declared one at once."""
-    monkeypatch.setattr(addresses, "ANSWERING", 0.5)
+    monkeypatch.setattr(addresses, "ANSWERING", 0.3)
     monkeypatch.setattr(addresses, "MOST_BYTES", 200_000)
 
     class Endless(Handler):

@@ -22,7 +22,7 @@ from evalreport.schema.results import Results
 from evalreport.texts import PLACEHOLDER, Catalogue, english, say, speaking
 from scripts.golden_reports import CASES
 from scripts.golden_reports import _source as source_of
-from tests.samples.syntax import tree_of
+from tests.samples.syntax import nodes_of, tree_of
 
 Simulate = Callable[..., Results]
 
@@ -71,9 +71,9 @@ def forms(entry: object) -> list[str]:
     return list(entry.values()) if isinstance(entry, dict) else [str(entry)]
 
 
-def calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:
-    """Find the calls of these functions."""
-    for node in ast.walk(tree):
+def calls(path: Path, *names: str) -> Iterator[ast.Call]:
+    """Find the calls of these functions in a file."""
+    for node in nodes_of(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
             yield node
 
@@ -108,16 +108,15 @@ def uses(path: Path) -> list[tuple[ast.Call, list[str]]]:
 def _uses(path: Path) -> Iterator[tuple[ast.Call, list[str]]]:
     if not re.search(r"\b(say|Message|warning)\(", path.read_text(encoding="utf-8")):
         return
-    tree = tree_of(path)
     imported = {
         alias.name
-        for node in ast.walk(tree)
+        for node in nodes_of(path)
         if isinstance(node, ast.ImportFrom)
         and node.module in ("evalreport.texts", "evalreport.schema.warnings")
         for alias in node.names
     }
     ours = {"say", "Message", "warning"} & imported
-    for call in calls(tree, *({"say", "Message"} if path.parent.name == "texts" else ours)):
+    for call in calls(path, *({"say", "Message"} if path.parent.name == "texts" else ours)):
         first = call.args[0] if call.args else None
         keys = literals(first)
         if isinstance(call.func, ast.Name) and call.func.id == "warning" and isinstance(first, ast.Constant):
@@ -144,9 +143,7 @@ def makes_an_error(function: ast.expr) -> bool:
 
 def kinds_handed_on(path: Path) -> set[str]:
     """Return the kinds of errors of the input that any call is given: what makes the error may be a helper."""
-    given = (
-        literals(arg) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call) for arg in node.args
-    )
+    given = (literals(arg) for node in nodes_of(path) if isinstance(node, ast.Call) for arg in node.args)
     return {key for keys in given for key in keys} & kinds_of_errors()
 
 
@@ -350,7 +347,7 @@ def toml(catalogue: Catalogue) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.usefixtures("templates_here")
+@pytest.mark.usefixtures("templates_here", "undrawn")
 def test_a_translation_is_one_file(simulate: Simulate, tmp_path: Path) -> None:
     """With every text in brackets, each heading, caption, head of a column that is ours, and control has them."""
     mine = tmp_path / "mine"

@@ -30,3 +30,17 @@ def test_n_no_naive_test_on_folds(tmp_path: Path) -> None:
     found = evalreport.evaluate(path, resamples=200, metrics=["accuracy"])
     assert [c.test for c in found.comparisons if c.recommended] == ["corrected_resampled_t"]
     assert all(c.caution for c in found.comparisons if c.test in {"wilcoxon", "cv_paired_t", "mcnemar_midp"})
+
+
+def test_five_unequal_halves_are_not_5x2cv() -> None:
+    """N: five repeats of folds of 270 and 30 examples are no two-fold cross-validation."""
+    rows = [(i, r) for r in range(5) for i in range(300)]
+    columns = {
+        "id": [str(i) for i, _ in rows],
+        "repeat": [r for _, r in rows],
+        "y_true": [i % 2 for i, _ in rows],
+    }
+    columns["fold"] = [int((i + 60 * r) % 300 < 30) for i, r in rows]
+    said = {m: [(i // k) % 2 for i, _ in rows] for m, k in (("a", 2), ("b", 3))}
+    found = evalreport.evaluate({m: {**columns, "y_pred": y} for m, y in said.items()}, resamples=50)
+    assert found.design != "5x2cv"

@@ -17,7 +17,16 @@ def made(tmp_path_factory) -> Path:
     """A folder with models/ and out/ of one run: slices, gates, curves."""
     place = tmp_path_factory.mktemp("verify")
     write(place / "models")
-    with pytest.MonkeyPatch.context() as patched:  # the PDF is there for what is attached to it
+    run(place / "models", place / "out", *OPTIONS)
+    return place
+
+
+@pytest.fixture(scope="session")
+def printed(made, tmp_path_factory) -> Path:
+    """The same with the PDF, for what is attached to it: without charts, which take most of its time."""
+    place = tmp_path_factory.mktemp("printed")
+    shutil.copytree(made / "models", place / "models")
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr("evalreport.plots.pictures.drawn", lambda _figure: "<svg></svg>")
         run(place / "models", place / "out", *OPTIONS, "-f", "json,pdf")
     return place

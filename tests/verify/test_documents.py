@@ -117,6 +117,7 @@ def test_two_figures_that_changed_places_are_found(changed, verify):
     assert verify(out, "--inputs", models)[0] == 1
 
 
+@pytest.mark.slow
 def test_a_chart_that_was_changed_is_no_agreement(changed, verify):
     """Another version of Matplotlib may draw it so, or somebody moved a line: not compared, and no success."""
     out, models = changed("</svg>", "<g></g></svg>")
@@ -163,6 +164,7 @@ def test_a_page_of_templates_is_compared_where_they_are_named(tmp_path, reported
     assert verify(tmp_path / "out", *inputs, "--templates", templates, "-q") == (0, "")
 
 
+@pytest.mark.slow
 def test_a_file_without_its_folder_has_no_page(reported, verify):
     """results.json alone says nothing about the page beside it, and that stands there."""
     code, said = verify(reported / "out" / "results.json", "--inputs", reported / "models")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.looks.conftest import models
+from tests.samples.cases import every
 from tests.samples.two_models import run
 
 ACCURACIES = {"good": 0.9, "poor": 0.7}
@@ -71,7 +72,7 @@ FORGERIES = {
 }
 
 
-@pytest.mark.parametrize("what", FORGERIES)
+@pytest.mark.parametrize("what", every(3, FORGERIES))
 def test_a_forged_look_differs(what, looked, verify, tmp_path):
     """Levels, order and decisions follow from the looks before; counts and digests from the inputs."""
     place = Path(shutil.copy(looked / "out3/results.json", tmp_path))

@@ -29,6 +29,8 @@ from evalreport.schema.warnings import WarningRecord
 from tests.reference.second_round import agrees, each
 from tests.samples.algorithms import evaluate, replicates
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 # Additive to rounding: the terms of the sums are of the size of the loss.
 EXACT = 1e-12
 
@@ -147,6 +149,7 @@ def test_the_replicates_part_is_that_of_a_two_way_table() -> None:
     assert parts.third == pytest.approx(own * third, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_limits_hold_what_other_replicates_would_give() -> None:
     """Thirty fits that move together (variance 0.5, noise 0.02): limits over examples alone missed in 55 to 98 %.
 

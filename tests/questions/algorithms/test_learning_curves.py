@@ -13,6 +13,8 @@ from evalreport.texts import Message
 from tests.samples.algorithms import evaluate
 from tests.samples.learning_curves import SIZES, curve, errors_on_test, points
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 
 def test_models_are_compared_at_the_largest_size() -> None:
     """Every size stands in the curve; metrics and comparisons are those of the largest."""

@@ -13,6 +13,8 @@ import evalreport
 from evalreport.questions.algorithms.replicates import bootstrap_632plus, optimism_by_example, out_of_bag
 from tests.samples.algorithms import estimates, evaluate, nearest, refitted, replicates
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 # Four examples, two replicates. Replicate 1 drew e0 twice, e1 and e2; replicate 2 drew e1, e2 and e3 (twice).
 TRUTH = ["a", "a", "b", "b"]
 SAID = [["a", "a", "b", "a"], ["b", "a", "a", "b"]]
@@ -73,6 +75,7 @@ def test_plus_is_between_the_apparent_and_the_capped_error(apparent: float, out:
     assert mirrored.value == pytest.approx(1 - plus.value, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_nearest_neighbour_on_pure_noise() -> None:
     """1-NN on labels that nothing predicts: e_R = 0, e_1 near 1/2, so .632 near .316 and .632+ near 1/2.
 

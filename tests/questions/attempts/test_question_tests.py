@@ -56,6 +56,7 @@ def test_permutation_against_enumeration():
     assert permutation_midp(a, b) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_drawn_arrangements_agree_with_the_normal_law_and_never_give_zero():
     """Twelve attempts each: 2.7 million arrangements, of which some are drawn."""
     rng = np.random.default_rng(8)

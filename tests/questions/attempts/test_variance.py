@@ -179,6 +179,7 @@ def test_t_over_questions_leads() -> None:
     assert found.p_value == pytest.approx(expected.pvalue, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_order_and_names_of_attempts_change_nothing() -> None:
     """Rows in another order, attempts under other names, another model with more attempts: the same figures."""
     source = {"a": of_matrix(drawn(20, 3, 3)), "b": of_matrix(drawn(20, 3, 4))}
@@ -218,6 +219,7 @@ def test_attempts_are_not_examples() -> None:
     assert naive / 400 < 0.8
 
 
+@pytest.mark.slow
 def test_few_passes_are_said() -> None:
     """pass^2 near 0 over few questions: its t interval is short, and the run says so; loudly of the primary metric.
 

@@ -10,6 +10,8 @@ import pytest
 import evalreport as er
 from evalreport.questions.calibration.findings import Finding, calibration_findings, calibration_heading
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 RNG = np.random.default_rng(17)
 P = RNG.uniform(0.05, 0.6, 800)
 Y = (RNG.random(800) < P).astype(int)
@@ -35,6 +37,7 @@ def test_an_interval_that_leaves_out_1_is_not_said_to_show_nothing(
     assert str(heading).startswith(begins)
 
 
+@pytest.mark.slow
 def test_where_none_shows_the_heading_names_the_first_of_the_board() -> None:
     """Not the first of the alphabet where all p-values are 1; before it a model whose interval leaves out 1."""
     worse = np.where(np.arange(800) % 4 == 0, RNG.permutation(P), P)

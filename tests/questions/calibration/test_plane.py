@@ -13,6 +13,8 @@ from evalreport.questions.calibration.section import describe_details
 from evalreport.report.view import view_of
 from tests.questions.thresholds.test_compute import models
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 
 @pytest.fixture(scope="module")
 def results() -> er.Results:

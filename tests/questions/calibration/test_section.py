@@ -60,6 +60,7 @@ def loans(**options: object) -> Results:
     return evalreport.evaluate(models, metrics="log_loss", resamples=50, **options)
 
 
+@pytest.mark.slow
 def test_grades_are_the_banks_own_or_deciles_of_risk():
     """--grade names the column; without it ten deciles, whose counts are equal where no probabilities are."""
     graded, plain = loans(grade="rating"), loans()
@@ -112,6 +113,7 @@ def test_grades_that_follow_each_other_are_named_by_the_first_and_the_last():
     assert calibration._spans(table, marked) == "1, 3 to 5 and 9"
 
 
+@pytest.mark.slow
 def test_decision_curves_describe_the_declared_range():
     """Nothing without a range; with one a row a threshold, treat all and treat none among the highest."""
     results = loans(thresholds="0.05:0.2:0.05")

@@ -9,6 +9,7 @@ import evalreport
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.questions.costs.warnings import one_in
 from tests.questions.attempts.test_compute import run
+from tests.samples.cases import every
 
 
 def rows(costs, outcomes=None, **columns):
@@ -198,15 +199,18 @@ def test_a_gate_says_why_its_own_figure_has_no_limit():
 
 @pytest.mark.parametrize(
     "gate",
-    [
-        "new.cost_p95 <= old.cost_p95",
-        "new.cost_mean - old.cost_mean <= 1",
-        "new.latency_mean <= 1",
-        "new.cost_mean <= 2 * old.cost_sum",
-        "new.cost_mean[lang=de] <= 1.1 * new.cost_mean[lang=en]",
-        "new.cost_mean[lang=de] <= 1.1 * old.cost_mean[lang=en]",
-        "new.cost_mean[lang=fr] <= 1.1 * old.cost_mean[lang=fr]",
-    ],
+    every(
+        3,
+        [
+            "new.cost_p95 <= old.cost_p95",
+            "new.cost_mean - old.cost_mean <= 1",
+            "new.latency_mean <= 1",
+            "new.cost_mean <= 2 * old.cost_sum",
+            "new.cost_mean[lang=de] <= 1.1 * new.cost_mean[lang=en]",
+            "new.cost_mean[lang=de] <= 1.1 * old.cost_mean[lang=en]",
+            "new.cost_mean[lang=fr] <= 1.1 * old.cost_mean[lang=fr]",
+        ],
+    ),
 )
 def test_gates_on_costs_that_cannot_be_decided_are_refused(gate):
     """CONTRACT: exit 2."""

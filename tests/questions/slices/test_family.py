@@ -161,6 +161,7 @@ def test_a_planted_slice_is_flagged_in_a_whole_run() -> None:
     assert sum(r.p_adjusted is not None for r in results.disparities) == 40
 
 
+@pytest.mark.slow
 def test_limits_leave_0_out_exactly_where_a_slice_is_flagged() -> None:
     """The family's p-value may be larger than that of Welch's test, whose limits are then stretched to 0."""
     stretched = 0

@@ -121,6 +121,7 @@ def test_beside_a_worse_slice_no_other_of_its_column_is_called_better():
     assert line == "Slices that are worse than the other examples on outcome: g = u (m)."
 
 
+@pytest.mark.slow
 def test_of_many_models_and_slices_the_number_shown_is_said():
     """Twelve models: the values of the first six, and a sentence that says so; every difference stands below."""
     content = section.describe(view_of(flagged_results(12, resamples=20)))

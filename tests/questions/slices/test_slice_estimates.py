@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.properties.layouts import KEYS, predictions
+from tests.samples.cases import every
 from tests.samples.slices import Source, comparisons_in, rows_of, run, within
 
 FITS = ("corrected_t", "cv_t")
@@ -32,7 +33,7 @@ def keys(records):
     return {(r.model, r.metric, r.average, r.label): r for r in records}
 
 
-@pytest.mark.parametrize("layout", KEYS)
+@pytest.mark.parametrize("layout", every(3, KEYS))
 def test_values_of_a_slice_are_those_of_its_rows_alone(layout):
     """Every value and every n, in every layout, equals that of a run which never saw the other rows."""
     source = one_model(layout)
@@ -62,7 +63,7 @@ def test_intervals_of_a_slice_are_those_of_its_rows_alone(layout):
 
 
 @pytest.mark.parametrize(
-    "layout", ["cross-validation", "repeated cross-validation", "5x2cv", "repeated-holdout"]
+    "layout", every(4, ["cross-validation", "repeated cross-validation", "5x2cv", "repeated-holdout"])
 )
 def test_over_folds_the_intervals_by_example_are_those_of_the_rows_alone(layout):
     """Of folds the normal and the bootstrap interval agree with a run on the rows; none is between folds."""
@@ -104,6 +105,7 @@ def of_a_slice(intervals):
     return tuple(i for i in intervals if i == intervals[0] or i.method == "normal")
 
 
+@pytest.mark.slow
 def test_separate_test_sets_are_sliced_apart():
     """With --join independent each model's slice holds its own examples, and equals a run on them."""
     random = np.random.default_rng(3)

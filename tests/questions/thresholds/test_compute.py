@@ -12,6 +12,8 @@ from evalreport.metrics.curves import murphy
 from evalreport.metrics.threshold_counts import Forecasts
 from evalreport.plots.curves import curve_of
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 
 def elementary(p: np.ndarray, y: np.ndarray, at: float) -> np.ndarray:
     """Return each example's score: 1 - t where an event is missed, t where a false alarm is raised."""
@@ -97,6 +99,7 @@ def test_the_axis_ends_where_hardly_any_probability_lies_above() -> None:
     assert record.threshold == pytest.approx([0.05 * k / 20 for k in range(1, 21)])
 
 
+@pytest.mark.slow
 def test_under_weights_and_clusters_limits_are_those_of_the_sampling() -> None:
     """Weights of one for all examples change no value; the limits are a t interval about it."""
     source = models(400, 10, (0.2, 1.0))

@@ -27,6 +27,7 @@ def test_labels_alone_have_no_section_of_curves(simulate: Simulate) -> None:
     assert curves.describe(view_of(without)) is None
 
 
+@pytest.mark.slow
 def test_the_sections_say_what_the_results_hold():
     """Thresholds by criterion, the pair of curves, and a table of risks; without scores there is no such section."""
     sections = {
@@ -100,6 +101,7 @@ def test_an_axis_that_is_cut_is_said_to_be():
     assert f"from 0 to {end:g} of 1" in figure.caption
 
 
+@pytest.mark.slow
 def test_recall_by_class_is_one_map_with_its_confusions():
     """By hand: of 4 "a" 1 is found by m and 3 called "b"; "b" and "c" are all found."""
     truth = list("aaaabbcc")

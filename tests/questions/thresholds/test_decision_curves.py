@@ -74,6 +74,7 @@ def heading(source: dict[str, dict]) -> str:
     return found.heading
 
 
+@pytest.mark.slow
 def test_the_heading_names_a_curve_only_where_its_lead_is_shown() -> None:
     """Of two equal models no curve is the highest; of one with much more noise the other one is."""
     assert heading(noisy(400, 3, (0.5, 0.5))).startswith(
@@ -84,6 +85,7 @@ def test_the_heading_names_a_curve_only_where_its_lead_is_shown() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_lead_is_shown_by_limits_at_a_level_shared_among_all_thresholds() -> None:
     """Of 99 thresholds each has the level 1 - 0.05/99: records say so by the limits of one threshold at that level."""
     source = noisy(2000, 4, (0.0, 1.5))

@@ -16,6 +16,8 @@ from evalreport.report.sections.decision import describe
 from evalreport.report.view import view_of
 from tests.samples.curves import counts_along, evaluated, rows
 
+pytestmark = pytest.mark.usefixtures("primary_alone")
+
 EXERCISE = next(
     e
     for e in json.loads((Path(__file__).parents[2] / "data" / "seed_examples.json").read_text())["examples"]

@@ -49,6 +49,7 @@ def test_of_many_it_counts_them(results: er.Results) -> None:
     assert "Reference: m0, the lowest Brier score." in content.note
 
 
+@pytest.mark.slow
 def test_the_page_has_them_folded_and_every_picture_has_its_text(results: er.Results, tmp_path: Path) -> None:
     """Both stand in the appendix; each picture says in words what it shows, and its numbers are in a table."""
     er.render(results, tmp_path, formats=["html", "csv"])

@@ -141,6 +141,7 @@ def test_what_the_bands_are_is_said():
     assert "not of the whole curve" in said.why
 
 
+@pytest.mark.slow
 def test_classes_have_bands_where_one_model_is_alone() -> None:
     """Charts of several models show the curves of a class without bands, so none is drawn by resampling."""
     rng = np.random.default_rng(2)

@@ -48,6 +48,7 @@ def _draws(model: str) -> np.ndarray:
     return first if model == "a" else second
 
 
+@pytest.mark.slow
 def test_without_names_the_columns_are_the_usual_ones() -> None:
     """1 and 10 % false alarms, 60 and 90 % found; so is the kind that was not named."""
     usual = section.compared_keys(ranked())

@@ -66,6 +66,7 @@ def test_an_audit_is_one_table_with_one_reference(week, tmp_path):
     assert page.index('id="audit"') < page.index("How the audit was tested")
 
 
+@pytest.mark.slow
 def test_slices_stand_below_their_model_against_the_same_mean(history, tmp_path):
     """West fell from a mean of 0.95 to 0.60, north did not: the alarm and the row have the mean of the three runs."""
 

@@ -342,6 +342,7 @@ def test_without_clusters_none_are_counted() -> None:
     assert "cluster" not in decision.about(view_of(results))
 
 
+@pytest.mark.slow
 def test_a_caution_that_the_first_sentence_says_is_not_said_twice() -> None:
     """Neither finds 'z', and one left answers empty: the sentence or a caution says each, and not both."""
     truth = ["w", "x", "y", "z"] * 50
