@@ -62,16 +62,11 @@ def figure_of_model(gate: Gate, term: Term, results: Results) -> Limited:
     record = _record(gate, term, column, results)
     if figure == "sum":
         return Limited(record.sum, record.sum, record.sum, exact=True)
-    if figure == "mean":
-        exact = record.alike or record.mean == 0
-        return Limited(record.mean, record.low, record.high, record.mean_reason, exact=exact)
-    if figure == "per_success":
-        low, high = record.per_success_low, record.per_success_high
-        exact = record.per_success is not None and record.per_success_reason == NO_VARIATION
-        return Limited(record.per_success, low, high, record.per_success_reason, exact=exact)
-    if figure == "median":
-        return Limited(record.median, record.median_low, record.median_high, record.median_reason)
-    return Limited(record.p95, record.p95_low, record.p95_high, record.p95_reason)
+    value, reason = getattr(record, figure), getattr(record, f"{figure}_reason")
+    alike = record.alike or record.mean == 0 if figure == "mean" else reason == NO_VARIATION
+    of = "" if figure == "mean" else f"{figure}_"
+    low, high = getattr(record, f"{of}low"), getattr(record, f"{of}high")
+    return Limited(value, low, high, reason, exact=alike and value is not None)
 
 
 def _record(gate: Gate, term: Term, column: str, results: Results) -> CostRecord:
