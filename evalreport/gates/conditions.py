@@ -142,6 +142,10 @@ class Gate:
     about: tuple[str, ...] = ()
     floor: float = 0.0
 
+    def wrong(self, term: Term, problem: str) -> UsageError:
+        """Return the error that a term of it is wrong, with its place."""
+        return wrong(self.text, term.metric_at, problem)
+
     @property
     def of_models(self) -> bool:
         """Whether it is about the ratio of two models' values of a metric that is no cost."""
@@ -566,15 +570,12 @@ def _check_best(gate: Gate) -> None:
     """Refuse a gate on the best model that is no metric against a number."""
     term = gate.terms[0]
     if len(gate.terms) > 1 or gate.reference is not None or gate.every_night:
-        raise wrong(
-            gate.text,
-            term.metric_at,
+        raise gate.wrong(
+            term,
             'the best model is held against a number, such as best.accuracy >= 0.9; a model called best is "best"',
         )
     if cost_of(term.metric) is not None:
-        raise wrong(
-            gate.text, term.metric_at, "name the model whose costs are meant: best is by quality alone"
-        )
+        raise gate.wrong(term, "name the model whose costs are meant: best is by quality alone")
 
 
 def wrong(text: str, at: int, problem: str) -> UsageError:
