@@ -159,9 +159,9 @@ def _of_ranks(
     predictions: Predictions, data: RowData, model: str, quantities: Sequence[Quantity], rare: float | None
 ) -> dict[Key, Estimate]:
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
-    orders, rows_of_parts = data.orders[model], _rows_of(data.layout.ranked)
+    orders, rows_of_parts, heavy = data.orders[model], _rows_of(data.layout.ranked), data.units.heavy
     groups = [
-        RankedWeights(*group_weights(data.units.weight_of(rows), order))
+        RankedWeights(*group_weights(None if heavy is None else heavy[rows], order))
         for rows, order in zip(rows_of_parts, orders, strict=True)
     ]
     estimates = {}

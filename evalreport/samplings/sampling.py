@@ -358,10 +358,6 @@ class Sampling:
         """Example weights (n,); ones where all weigh the same."""
         return np.broadcast_to(1.0, self.n) if self.weight is None else self.weight
 
-    def weight_of(self, rows: Indices | slice) -> Floats | None:
-        """Return the weights of some rows; None where all weigh the same."""
-        return None if self.weight is None else self.weight[rows]
-
     @property
     def heavy(self) -> Floats | None:
         """What each row counts as, (n,); None where each counts as one."""
