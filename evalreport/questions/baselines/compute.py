@@ -12,7 +12,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.predictions.arrays import Floats, Indices
-from evalreport.predictions.cells import from_texts
+from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.questions.baselines.records import BaselineLists, BaselineRecord
 from evalreport.questions.baselines.rule_pairs import rule_pairs
@@ -150,7 +150,7 @@ def _estimates(
     table = Predictions(
         task=sample.predictions.task,
         design="test-set",
-        ids=from_texts([str(i) for i in range(n)]),
+        ids=from_numpy(np.arange(n)),
         example=np.arange(n),
         y_true=true if sample.predictions.task == "regression" else true.astype(np.int32),
         models=(outputs,),
