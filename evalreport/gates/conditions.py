@@ -29,7 +29,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Literal, NoReturn, cast
 
 from evalreport.errors import UsageError
 from evalreport.metrics.registry import METRICS
@@ -332,11 +332,15 @@ class _Reader:
         night = self.take(_EVERY_NIGHT)
         if night is not None:
             if len(gate.terms) != 1 or gate.terms[0].slices or earlier is not None:
-                problem = "every night asks for one model's metric over all its examples, and a number"
-                raise self.wrong(problem, night.start(1))
+                raise self.wrong(
+                    "every night asks for one model's metric over all its examples, and a number",
+                    night.start(1),
+                )
             if cost_of(gate.terms[0].metric) is not None:
-                problem = "every night is about the primary metric: hold a cost against a number, or accepted or last"
-                raise self.wrong(problem, night.start(1))
+                raise self.wrong(
+                    "every night is about the primary metric: hold a cost against a number, or accepted or last",
+                    night.start(1),
+                )
         self.end()
         return replace(gate, every_night=night is not None)
 
@@ -346,8 +350,9 @@ class _Reader:
         if gate.count != "n":
             raise self.wrong(f"{gate.count} already compares with the accepted run: give a number", start)
         if len(gate.terms) > 1:
-            problem = f"the difference of two models has no {run} value: gate one model"
-            raise self.wrong(problem, earlier.start("run"))
+            raise self.wrong(
+                f"the difference of two models has no {run} value: gate one model", earlier.start("run")
+            )
         gate = replace(gate, reference=cast(Earlier, run))
         if earlier["times"] is not None:
             factor = float(earlier["times"])
@@ -380,8 +385,9 @@ class _Reader:
         if match is None:
             raise self.wrong("expected one of >=, >, <=, < and a number")
         if match[1] not in _COMPARATORS:
-            problem = f"{match[1]!r} can never be decided by an interval; use >=, >, <= or <"
-            raise self.wrong(problem, match.start(1))
+            raise self.wrong(
+                f"{match[1]!r} can never be decided by an interval; use >=, >, <= or <", match.start(1)
+            )
         return _COMPARATORS[match[1]]
 
     # --- models, metrics, brackets ----------------------------------------------------------------------------------
@@ -438,8 +444,9 @@ class _Reader:
             self.at += 1
             key = self.take(_KEY)
             if key is None:
-                problem = "expected [class=LABEL], [COLUMN=VALUE] or several of them with commas"
-                raise self.wrong(problem, start)
+                raise self.wrong(
+                    "expected [class=LABEL], [COLUMN=VALUE] or several of them with commas", start
+                )
             value, of_class = self.value(), key[1].strip() == "class"
             name = _unquoted(key[1]) if key[1].startswith('"') else key[1].strip()
             if name in columns or (of_class and label is not None):
@@ -474,23 +481,24 @@ class _Reader:
             if self.sees(name + "."):
                 self.at += len(name)
                 return name
-        raise self.no_model()
+        return self.refuse_model()
 
-    def no_model(self) -> UsageError:
-        """Return the error that no known model is here."""
+    def refuse_model(self) -> NoReturn:
+        """Refuse a text that begins with no known model."""
         word = re.compile(r"[^.\s<>=]*").match(self.text, self.at)
         written, rest = word[0] if word else "", self.text.strip()
         if not written:
-            return self.wrong("expected MODEL.METRIC or n")
+            raise self.wrong("expected MODEL.METRIC or n")
         if written in self.known:
-            problem = f"expected a dot and a metric after the model: {written}.METRIC"
-            return self.wrong(problem, self.at + len(written))
+            raise self.wrong(
+                f"expected a dot and a metric after the model: {written}.METRIC", self.at + len(written)
+            )
         if self.known and written in METRICS:
             example = f"{self.known[-1]}.{written}"
-            return self.wrong(f"{written} is a metric: name the model before it, as in {example}")
+            raise self.wrong(f"{written} is a metric: name the model before it, as in {example}")
         if self.known and not re.search("[<>=]", rest) and re.search(r"[.@]", rest):
-            return self.wrong(say("gate_ends.no_condition", rest=repr(rest), example=self.known[-1]))
-        return self.wrong(unknown_name("model", written, sorted(self.known)))
+            raise self.wrong(say("gate_ends.no_condition", rest=repr(rest), example=self.known[-1]))
+        raise self.wrong(unknown_name("model", written, sorted(self.known)))
 
     def model_in_a_list(self) -> str:
         """Read a model before a comma or a bracket: in quotes, or the longest known name."""
