@@ -251,21 +251,17 @@ def results_of(content: JsonObject) -> Results:
     Sentences are messages with code and parameters again, unless they were edited or this version has none that says
     the same: then they are plain messages, in English.
     """
-    with speaking(in_units(content.get("unit"), english())):
-        return _results_of(content)
-
-
-def _results_of(content: JsonObject) -> Results:
     written = content.get(SENTENCES, {})
     sentences_ = written.items() if isinstance(written, dict) else ()
-    results = converted(content, Results, {text: _as_message(text, (code,)) for text, code in sentences_})
-    coded: dict[str, Any] = {
-        name: tuple(
-            replace(record, text=_sentence(row)) if row.get("code") else record
-            for record, row in zip(getattr(results, name), content.get(name, ()), strict=True)
-        )
-        for name in LISTS_WITH_CODE
-    }
+    with speaking(in_units(content.get("unit"), english())):
+        results = converted(content, Results, {text: _as_message(text, (code,)) for text, code in sentences_})
+        coded: dict[str, Any] = {
+            name: tuple(
+                replace(record, text=_sentence(row)) if row.get("code") else record
+                for record, row in zip(getattr(results, name), content.get(name, ()), strict=True)
+            )
+            for name in LISTS_WITH_CODE
+        }
     return replace(results, **coded)
 
 
