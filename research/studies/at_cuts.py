@@ -72,11 +72,6 @@ class Numbers(Cell):
     n: int
 
     @property
-    def stream(self) -> tuple[int, ...]:
-        """The number."""
-        return (self.n,)
-
-    @property
     def columns(self) -> Mapping[str, object]:
         """What the table says of the cell."""
         return {"n": self.n, "positives": "", "shift": "", "spread": ""}
@@ -97,11 +92,6 @@ class Scores(Cell):
     spread: float
 
     @property
-    def stream(self) -> tuple[int, ...]:
-        """Size and shape."""
-        return self.n, self.positives, round(10 * self.shift), round(10 * self.spread)
-
-    @property
     def columns(self) -> Mapping[str, object]:
         """What the table says of the cell."""
         return {name: getattr(self, name) for name in ("n", "positives", "shift", "spread")}
@@ -112,8 +102,15 @@ class Scores(Cell):
 
 
 CELLS = (
-    *(Numbers(f"{n} numbers", n) for n in NUMBERS),
-    *(Scores(f"{size[0]} examples, {size[1]} positives, {shape}", *size, *shape) for size in SIZES for shape in SHAPES),
+    *(Numbers(f"{n} numbers", n, stream=(n,)) for n in NUMBERS),
+    *(
+        Scores(
+            f"{n} examples, {m} positives, shift {d}, sd {sd}", n, m, d, sd,
+            stream=(n, m, round(10 * d), round(10 * sd)),
+        )
+        for n, m in SIZES
+        for d, sd in SHAPES
+    ),
 )  # fmt: skip
 
 

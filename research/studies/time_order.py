@@ -8,7 +8,6 @@ the noise of each model are.
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -26,7 +25,7 @@ from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_by
 from evalreport.samplings.in_order import InOrder
 from research.studies.designs import predictions_on
-from research.studies.harness import Cell, Result, Run, Study, measure
+from research.studies.harness import Cell, Result, Run, Study, measure, named
 from research.studies.judgement import LEAST, Line, at_least
 
 Floats = npt.NDArray[np.float64]
@@ -83,13 +82,10 @@ class Series(Cell):
     correlation: float
     n: int
 
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """Correlation and length."""
-        return (zlib.crc32(f"{self.correlation}/{self.n}".encode()),)
 
-
-CELLS = tuple(Series(f"AR(1) of {r:g}, n = {n}", r, n) for r in CORRELATIONS for n in SIZES)
+CELLS = tuple(
+    Series(f"AR(1) of {r:g}, n = {n}", r, n, stream=named(r, n)) for r in CORRELATIONS for n in SIZES
+)
 
 
 def counted(cell: Series, generator: np.random.Generator, _number: int) -> Mapping[tuple[str, str], float]:

@@ -7,7 +7,7 @@ say nothing of them. At the margin the difference is so large that an interval f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,11 +40,7 @@ class Unequal(Cell):
     margin: float
     ahead: float
     limit: float
-
-    @property
-    def data_sets(self) -> int:
-        """Fewer than a thousand: there are many cells."""
-        return 600
+    data_sets: int = field(default=600, kw_only=True)
 
 
 CELLS = tuple(
