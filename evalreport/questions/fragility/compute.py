@@ -178,18 +178,17 @@ def _guess(decision: Decision, effect: Floats) -> int:
 
 def _least(undecided: Callable[[int], bool], guess: int, most: int) -> int | None:
     """Return a number that undoes the verdict while one less does not; None where none is found."""
-    low, high = 0, min(max(guess, 1), most)
+    high = min(max(guess, 1), most)
     step = max(high // 8, 1)
     if undecided(high):
         while high - step > 0 and undecided(high - step):
             high, step = high - step, 2 * step
-        low = max(high - step, 0)
-    else:
-        while not undecided(min(high + step, most)):
-            if high + step >= most:
-                return None
-            high, step = high + step, 2 * step
-        low, high = high, min(high + step, most)
+        return least_enough(undecided, max(high - step, 0), high)
+    low = high
+    while not undecided(high := min(low + step, most)):
+        if high == most:
+            return None
+        low, step = high, 2 * step
     return least_enough(undecided, low, high)
 
 
