@@ -35,7 +35,7 @@ from evalreport.questions.algorithms.records import (
 )
 from evalreport.questions.algorithms.replicates import NEGLIGIBLE, model_losses, part_is, without_spread
 from evalreport.samplings import sampling_of
-from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.inputs import FoundRecord, JsonObject
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, plain
 
@@ -444,7 +444,8 @@ def decomposed_points(
     for name, points in series.points.items():
         for point in points:
             records, _ = decomposition_records(at_points(predictions, series, {name: point}), options)
-            found += [replace(record, **{series.axis: point.x}) for record in records]
+            at: JsonObject = {series.axis: point.x}
+            found += [replace(record, **at) for record in records]
     return tuple(found)
 
 
