@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
@@ -31,7 +30,7 @@ def calibration_line(risks: Risks, weights: Floats) -> Floats:
     line, before = np.array([float(log(share) - log1p(-share)), 0.0]), math.inf
     for _ in range(100):
         p, score = _fitted(risks, weights, line)
-        step = _information(risks, weights, p).solved(score)
+        step = _inverse(risks, weights, p) @ score
         if not np.isfinite(step).all():
             break
         while _raises_deviance(risks, weights, line, step):
@@ -71,27 +70,15 @@ def _deviance(risks: Risks, weights: Floats, line: Floats) -> float:
     return dot(weights, np.logaddexp(0, signed))
 
 
-@dataclass(frozen=True, slots=True)
-class _Information:
-    """The line's information matrix: the sum of v = w p (1 - p), and the logits' mean and squares under v."""
-
-    weight: float
-    mean: float
-    squares: float
-
-    def solved(self, vector: Floats) -> Floats:
-        """Return the information's inverse times a vector (2,); 0 in directions that the data do not determine."""
-        of_intercept, of_slope = vector.tolist()
-        slope = (of_slope - self.mean * of_intercept) / self.squares if self.squares > 0 else 0.0
-        intercept = of_intercept / self.weight if self.weight > 0 else 0.0
-        return np.array([intercept - self.mean * slope, slope])
-
-
-def _information(risks: Risks, weights: Floats, p: Floats) -> _Information:
+def _inverse(risks: Risks, weights: Floats, p: Floats) -> Floats:
+    """Return the inverse (2, 2) of the line's information; 0 in directions that the data do not determine."""
     v = weights * p * (1 - p)
     weight = float(v.sum())
     mean = dot(v, risks.logit) / weight if weight > 0 else 0.0
-    return _Information(weight, mean, dot(v, (risks.logit - mean) ** 2))
+    squares = dot(v, (risks.logit - mean) ** 2)
+    of_slope = 1 / squares if squares > 0 else 0.0
+    of_intercept = (1 / weight if weight > 0 else 0.0) + mean * mean * of_slope
+    return np.array([[of_intercept, -mean * of_slope], [-mean * of_slope, of_slope]])
 
 
 def line_derivative(risks: Risks, weights: Floats, coefficient: int) -> Floats:
@@ -110,6 +97,5 @@ def _pulls(risks: Risks, weights: Floats, coefficient: int) -> tuple[Floats, Flo
     """Return the fitted probabilities (n,), and how far a residual of 1 at each example moves a coefficient, (n,)."""
     own = weights * risks.has_logit
     p, _ = _fitted(risks, own, calibration_line(risks, weights))
-    information = _information(risks, own, p)
-    of_ones, of_logit = (information.solved(unit)[coefficient] for unit in np.eye(2))
+    of_ones, of_logit = _inverse(risks, own, p)[coefficient]
     return p, of_ones + of_logit * risks.logit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -106,9 +107,7 @@ def _greedy(
         )
     sign = 1.0 if pair.difference.value > 0 else -1.0
 
-    def again(rows: Indices) -> tuple[float | None, float | None]:
-        return _again(run, decision.comparison, a, b, rows)
-
+    again = partial(_again, run, decision.comparison, a, b)
     effect = _effects(run, pair, a, b, again)
     if effect is None:
         return _record(run, decision, reason=Message("fragility.not_of_this_design"))
