@@ -24,6 +24,7 @@ from research.studies.harness import Cell, Result, Study
 from research.studies.judgement import LEAST, Line, at_least, at_most
 from research.studies.pair_decision import LEADING, decide_pair
 from research.studies.simulation import LEVEL
+from research.studies.tally import one
 
 N, ACCURACY, CORRELATION, ALPHA = 1000, 0.75, 0.05, 0.05
 
@@ -74,13 +75,9 @@ def counted(cell: Unequal, generator: np.random.Generator, number: int) -> Mappi
         "equivalent": bool(cell.ahead) and _equivalent(cell, predictions, units, number),
         "gate passes": outcome == "pass",
         "gate fails": outcome == "fail",
-        "missed": _misses(value.low, value.high, ACCURACY),
-        "difference missed": _misses(decision.limits.low, decision.limits.high, cell.ahead),
+        "missed": not one(ACCURACY, value.low, value.high).held,
+        "difference missed": not one(cell.ahead, decision.limits.low, decision.limits.high).held,
     }
-
-
-def _misses(low: float | None, high: float | None, truth: float) -> bool:
-    return low is None or high is None or not low <= truth <= high
 
 
 def _equivalent(cell: Unequal, predictions: Predictions, units: Sampling, seed: int) -> bool:
