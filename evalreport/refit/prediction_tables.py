@@ -46,13 +46,10 @@ def prediction_table(examples: Examples, scheme: Scheme, results: Sequence[Resul
 
 def _of_task(task: Task, table: pa.Table, scheme: Scheme, n: int) -> pa.Table:
     """Return the predictions of a task with the columns that identify its fit."""
-    constants = {name: pa.scalar(value, pa.int32()) for name, value in task.fit.keys.items()}
-    if task.fit.sized:
-        constants["train_size"] = pa.scalar(len(task.fit.train), pa.int32())
-    if task.variant.complexity is not None:
-        constants["complexity"] = pa.scalar(task.variant.complexity)
-    for name, value in {"model": pa.scalar(task.variant.model), **constants}.items():
-        table = table.append_column(name, pa.repeat(value, len(table)))
+    kinds = {"model": pa.string(), "complexity": pa.float64()}
+    for name, value in {"model": task.variant.model, **task.numbers}.items():
+        constant = pa.scalar(value, kinds.get(name, pa.int32()))
+        table = table.append_column(name, pa.repeat(constant, len(table)))
     if scheme.name == "bootstrap-oob" and task.fit.part == "test":
         drawn = np.bincount(task.fit.train, minlength=n)[table.column("row").to_numpy()]
         validated = np.asarray(table.column("part")) != "test"

@@ -41,16 +41,6 @@ SCHEMA = "evalreport/resample/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FitFailure:
-    """A failed fit: its model and numbers, the exception in one line, and the traceback."""
-
-    model: str
-    fit: Mapping[str, float]
-    error: str
-    traceback: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Resampled:
     """The result of carrying out a plan.
 
@@ -72,7 +62,7 @@ class Resampled:
     n_rows: int
     n_fits: int
     n_reused: int
-    failures: tuple[FitFailure, ...]
+    failures: tuple[Failure, ...]
     failures_file: Path | None
     warnings: tuple[WarningRecord, ...]
     estimators_warned: tuple[str, ...]
@@ -168,7 +158,7 @@ def _carry_out(
         place: journal.fits[task.key] for place, task in enumerate(tasks) if task.key in journal.fits
     }
     waiting = [place for place in range(len(tasks)) if place not in outcomes]
-    for number, outcome in perform_all(plan, examples, [tasks[place].job for place in waiting]):
+    for number, outcome in perform_all(plan, examples, [tasks[place] for place in waiting]):
         place = waiting[number]
         outcomes[place] = outcome
         if isinstance(outcome, Fitted):
@@ -189,7 +179,7 @@ def _write(
 ) -> Resampled:
     """Write predictions, failures and the record together."""
     results = [(task, outcome) for task, outcome in outcomes if isinstance(outcome, Fitted)]
-    failures = tuple(_failure(task, outcome) for task, outcome in outcomes if isinstance(outcome, Failure))
+    failures = tuple(outcome for _, outcome in outcomes if isinstance(outcome, Failure))
     predictions, record, failed = _places(output)
     files: dict[Path, bytes | None] = {failed: _failures_text(failures) if failures else None}
     warned = tuple(warnings_of(results))
@@ -246,16 +236,7 @@ def _places(output: Path) -> tuple[Path, Path, Path]:
     return output, output.with_name(f"{stem}.resample.json"), output.with_name(f"{stem}.failures.md")
 
 
-def _failure(task: Task, failure: Failure) -> FitFailure:
-    fit: dict[str, float] = dict(task.fit.keys)
-    if task.fit.sized:
-        fit["train_size"] = len(task.fit.train)
-    if task.variant.complexity is not None:
-        fit["complexity"] = task.variant.complexity
-    return FitFailure(model=task.variant.model, fit=fit, error=failure.error, traceback=failure.traceback)
-
-
-def _failures_text(failures: Sequence[FitFailure]) -> bytes:
+def _failures_text(failures: Sequence[Failure]) -> bytes:
     parts = ["# Fits that failed\n"]
     for failure in failures:
         which = ", ".join(f"{name} {value:g}" for name, value in failure.fit.items())
@@ -284,7 +265,7 @@ def _publish(files: Mapping[Path, bytes | None], done: Callable[[], None]) -> No
         ) from error
 
 
-def _arguments(plan: Plan, examples: Examples, failures: Sequence[FitFailure]) -> tuple[str, ...]:
+def _arguments(plan: Plan, examples: Examples, failures: Sequence[Failure]) -> tuple[str, ...]:
     """Return the arguments of ``run`` that the predictions alone do not show."""
     words: list[str] = []
     if examples.positive is not None and examples.positive != positive_of(examples.classes, None):
