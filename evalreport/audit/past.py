@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.audit.run_alarm import horizon_of
 from evalreport.history.connection import History
@@ -254,22 +254,20 @@ class _Stored:
         new = np.ones(len(keys), dtype=bool)
         if not runs_before:
             return new, None
-        digests = np.array([int(digest_of(key), 16) for key in keys.to_pylist()], dtype=np.uint64)
-        unseen = np.sort(digests)
+        digests = [digest_of(key) for key in keys.to_pylist()]
+        unseen = set(digests)
         for run in reversed(runs_before):
-            kept = np.array(
-                [int(digest, 16) for digest in evidence_kept(run).get("ids", ())], dtype=np.uint64
-            )
-            known = bool(len(kept)) and run.id not in self.read
-            if not len(unseen) or (known and not _holds_any(unseen, kept)):
+            kept = evidence_kept(run).get("ids", ())
+            known = bool(kept) and run.id not in self.read
+            if not unseen or (known and unseen.isdisjoint(kept)):
                 continue
             earlier = self.predictions(run)
             if earlier is None:
-                if not len(kept) and run.id < forgotten_before:
+                if not kept and run.id < forgotten_before:
                     continue
                 return new, run
             new &= ~_held_by(earlier, keys)
-            unseen = np.sort(digests[new])
+            unseen = set(compress(digests, new))
         return new, None
 
 
@@ -337,13 +335,6 @@ def evidence_kept(run: Run) -> JsonObject:
 def digest_of(key: str) -> str:
     """Return a short digest of an id: enough to suspect that two ids are the same, without keeping the id."""
     return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-
-
-def _holds_any(rising: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]) -> bool:
-    if not len(rising):
-        return False
-    nearest = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
-    return bool((rising[nearest] == wanted).any())
 
 
 def _held_by(earlier: Predictions, keys: pa.Array) -> Mask:
