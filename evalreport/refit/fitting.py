@@ -30,22 +30,6 @@ from evalreport.refit.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
-    """The result of one task: the predictions, and the estimator's warnings.
-
-    Attributes
-    ----------
-    table
-        Columns ``row`` (of the examples), ``part``, ``y_pred`` (a number, or a label as written); ``inner_fold`` of
-        validation; ``p_<label>`` or else ``score``; ``params``, ``n_parameters`` and ``vc_dimension`` where they are
-        needed and known.
-    """
-
-    table: pa.Table
-    messages: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Failure:
     """A fit that raised: its model and numbers, the exception in one line, and its traceback."""
 
@@ -55,7 +39,13 @@ class Failure:
     traceback: str
 
 
-Done: TypeAlias = tuple[int, Fitted | Failure]
+Outcome: TypeAlias = pa.Table | Failure
+"""The result of a task: its predictions, with the estimator's warnings (``messages_of``), or why there are none.
+
+Columns ``row`` (of the examples), ``part``, ``y_pred`` (a number, or a label as written); ``inner_fold`` of validation;
+``p_<label>`` or else ``score``; ``params``, ``n_parameters`` and ``vc_dimension`` where they are needed and known.
+"""
+Done: TypeAlias = tuple[int, Outcome]
 """The position of a task among the others, and its result."""
 
 
@@ -66,10 +56,19 @@ def perform(place: int, examples: Examples, task: Task) -> Done:
     try:
         with _messages() as texts:
             table = _predictions(examples, task)
-        return place, Fitted(table, tuple(dict.fromkeys(texts)))
+        return place, table.replace_schema_metadata({MESSAGES: json.dumps(list(dict.fromkeys(texts)))})
     except Exception as error:  # noqa: BLE001 - the user's own code can raise anything
         lines = "".join(traceback.format_exception(error))
         return place, Failure(task.variant.model, task.numbers, in_one_line(error), lines)
+
+
+MESSAGES = b"messages"
+
+
+def messages_of(table: pa.Table) -> list[str]:
+    """Return the warnings of the estimator that made some predictions."""
+    messages: list[str] = json.loads(table.schema.metadata[MESSAGES])
+    return messages
 
 
 _here = threading.local()

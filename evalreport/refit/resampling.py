@@ -19,7 +19,7 @@ from evalreport.metrics import METRICS
 from evalreport.refit.backends import perform_all
 from evalreport.refit.building import check_buildable, require_refit
 from evalreport.refit.examples import Examples, read_examples, same_features
-from evalreport.refit.fitting import Failure, Fitted
+from evalreport.refit.fitting import Failure, Outcome
 from evalreport.refit.journal import Journal, journal_path, open_journal
 from evalreport.refit.plans import Plan, describe, read_plan, settle, variants
 from evalreport.refit.prediction_tables import (
@@ -152,16 +152,16 @@ def _check_output(output: Path) -> None:
 
 def _carry_out(
     plan: Plan, examples: Examples, tasks: Sequence[Task], journal: Journal, progress: Progress | None
-) -> list[Fitted | Failure]:
+) -> list[Outcome]:
     """Do the tasks that are not in the journal, and add each to it when it is done."""
-    outcomes: dict[int, Fitted | Failure] = {
+    outcomes: dict[int, Outcome] = {
         place: journal.fits[task.key] for place, task in enumerate(tasks) if task.key in journal.fits
     }
     waiting = [place for place in range(len(tasks)) if place not in outcomes]
     for number, outcome in perform_all(plan, examples, [tasks[place] for place in waiting]):
         place = waiting[number]
         outcomes[place] = outcome
-        if isinstance(outcome, Fitted):
+        if not isinstance(outcome, Failure):
             journal.add(tasks[place].key, outcome)
         if progress is not None:
             progress(f"fit {len(outcomes):,} of {len(tasks):,}", len(outcomes) / len(tasks))
@@ -171,14 +171,14 @@ def _carry_out(
 def _write(
     plan: Plan,
     examples: Examples,
-    outcomes: Sequence[tuple[Task, Fitted | Failure]],
+    outcomes: Sequence[tuple[Task, Outcome]],
     output: Path,
     warnings: tuple[WarningRecord, ...],
     reused: int,
     done: Callable[[Path], None],
 ) -> Resampled:
     """Write predictions, failures and the record together."""
-    results = [(task, outcome) for task, outcome in outcomes if isinstance(outcome, Fitted)]
+    results = [(task, outcome) for task, outcome in outcomes if not isinstance(outcome, Failure)]
     failures = tuple(outcome for _, outcome in outcomes if isinstance(outcome, Failure))
     predictions, record, failed = _places(output)
     files: dict[Path, bytes | None] = {failed: _failures_text(failures) if failures else None}

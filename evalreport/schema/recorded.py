@@ -24,8 +24,6 @@ from evalreport.texts.units import in_units
 
 T = TypeVar("T")
 
-EARLIER = "evalreport/results/1"
-"""The schema of version 0.1: sentences without code and parameters, and warnings of the level ``warning``."""
 NAME = "results.json"
 PDF = "report.pdf"
 _EXPECTED = "results.json of `evalreport run`, its output folder, or its report.pdf"
@@ -146,24 +144,16 @@ def parsed(data: bytes, name: str) -> JsonObject:
         content = strict_json(data)
     except ValueError as error:
         raise InputError(f"is not valid JSON ({str(error)[:160]})", file=name, expected=_EXPECTED) from None
-    if not isinstance(content, dict) or content.get("schema") not in (SCHEMA, EARLIER):
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         schema = content.get("schema") if isinstance(content, dict) else type(content).__name__
         raise InputError(
             f"has the schema {str(schema)[:60]!r}", file=name, expected=f"{SCHEMA!r}: {_EXPECTED}"
         )
-    if content["schema"] == EARLIER:
-        _rename_levels(content.get("warnings"))
     try:
         converted(content, Results)
     except ValueError as error:
         raise InputError(str(error), file=name, expected="the types of results.json") from None
     return content
-
-
-def _rename_levels(warnings: object) -> None:
-    for row in warnings if isinstance(warnings, list) else ():
-        if isinstance(row, dict) and row.get("level") == "warning":
-            row["level"] = "caution"
 
 
 def converted(content: object, record: type[T], said: Mapping[str, Message] | None = None) -> T:
