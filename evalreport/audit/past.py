@@ -122,8 +122,9 @@ def past_of(
     standing: Standing,
     again: Run | None,
     *,
-    time: datetime | None,
+    time: datetime,
     content: ContentOf,
+    predictions: Predictions,
 ) -> Past:
     """Return the earlier runs that a run of the series is compared with.
 
@@ -135,9 +136,11 @@ def past_of(
         The recorded run, when the same run is audited again. It is compared with the runs that it was compared with
         then, so that it ends the same, except that a run accepted since replaces the one accepted then.
     time
-        When the predictions of this run were made; None: unknown.
+        When the predictions of this run were made.
     content
         Returns the results of a run by its number.
+    predictions
+        Those of this run.
     """
     known = {run.id: run for run in runs(history, series)}
     accepted, last = standing.accepted, standing.last
@@ -156,7 +159,7 @@ def past_of(
         if number in known
     }
     before = tuple(run for run in known.values() if again is None or run.id < again.id)
-    return Past(
+    past = Past(
         runs=before,
         place=_place_after(before, time),
         references={
@@ -167,6 +170,7 @@ def past_of(
         accepted=tuple((known[number], kept[number]) for number in accepted if number in known),
         pruned={name: number for name, number in wanted.items() if number not in known},
     )
+    return replace(past, new_examples=new_examples(predictions, history, past))
 
 
 def accepted_with(run: Run) -> tuple[int, ...]:
@@ -190,15 +194,11 @@ def _predictions_of(history: History, run: Run) -> Predictions | None:
     return None if content is None else unpacked(content)
 
 
-def _place_after(before: Sequence[Run], time: datetime | None) -> Place:
+def _place_after(before: Sequence[Run], time: datetime) -> Place:
     """Return the place of a run after others; its year is as long as the first run that was compared found it."""
     counts = [int(evidence_kept(run).get("compared", 0)) for run in before]
     horizons = [horizon for run in before if (horizon := evidence_kept(run).get("horizon"))]
-    if horizons:
-        horizon = int(horizons[0])
-    else:
-        times = [time_of(run) for run in before]
-        horizon = horizon_of([*times, time] if time is not None else times)
+    horizon = int(horizons[0]) if horizons else horizon_of([*map(time_of, before), time])
     models = [len(run.summary.get("models", ())) for run in before]
     return Place(before=max(counts, default=0), horizon=horizon, models=max(models, default=0))
 
