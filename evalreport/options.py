@@ -471,21 +471,17 @@ def check_ranges(options: Options) -> None:
     UsageError
         A number outside its range.
     """
-    level = options.confidence
-    if not 0 < level < 1:
-        hint = f" ({level:g} % is {level / 100:g})" if 1 < level < 100 else ""
-        raise UsageError(f"confidence must be a number between 0 and 1, not {level:g}{hint}")
-    if options.level is not None and not 0 < options.level < 1:
-        hint = f" ({options.level:g} % is {options.level / 100:g})" if 1 < options.level < 100 else ""
-        raise UsageError(f"level must be a number between 0 and 1, not {options.level:g}{hint}")
-    if options.resamples < 1:
-        raise UsageError(f"resamples must be a whole number of at least 1, not {options.resamples}")
+    for name in ("confidence", "level"):
+        share = getattr(options, name)
+        if share is not None and not 0 < share < 1:
+            hint = f" ({share:g} % is {share / 100:g})" if 1 < share < 100 else ""
+            raise UsageError(f"{name} must be a number between 0 and 1, not {share:g}{hint}")
+    for name, least in (("resamples", 1), ("seed", 0), ("horizon", 1)):
+        number = getattr(options, name)
+        if number is not None and number < least:
+            raise UsageError(f"{name} must be a whole number of at least {least}, not {number}")
     if options.resamples > MOST_RESAMPLES:
         raise UsageError(f"resamples must be at most {MOST_RESAMPLES:,}, not {options.resamples}")
-    if options.seed < 0:
-        raise UsageError(f"seed must be a whole number of at least 0, not {options.seed}")
-    if options.horizon is not None and options.horizon < 1:
-        raise UsageError(f"horizon must be a whole number of at least 1, not {options.horizon}")
     if options.margin is not None and options.margin <= 0:
         raise UsageError(
             f"margin must be greater than 0, not {options.margin:g}: the smallest difference that matters"

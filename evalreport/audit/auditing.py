@@ -14,7 +14,7 @@ from evalreport.audit.drift import data_changed
 from evalreport.audit.fallen_slices import fallen_slices
 from evalreport.audit.findings import Assignment, assigned, carried, changes_since, recorded_assignments
 from evalreport.audit.gates_on_history import decider
-from evalreport.audit.past import ContentOf, NewExamples, Past, accepted_with, new_examples, past_of
+from evalreport.audit.past import ContentOf, NewExamples, Past, accepted_with, past_of
 from evalreport.audit.run_values import to_keep
 from evalreport.audit.sequential_test import worse_than_accepted
 from evalreport.errors import InputError, UsageError, cleared
@@ -250,8 +250,7 @@ def audit(
     again = same_run(history, series, identity)
     # The history is read before the analysis, so that a database lost meanwhile loses the record, not the report.
     moment = datetime.fromisoformat(timestamp(time or datetime.now(UTC)) if again is None else again.time)
-    past = past_of(history, series, before, again, time=moment, content=content)
-    past = replace(past, new_examples=new_examples(predictions, history, past))
+    past = past_of(history, series, before, again, time=moment, content=content, predictions=predictions)
     has_truth = predictions.y_true is not None or predictions.task in ("outcome", "scores", "sums")
     if has_truth:
         primary = _primary_of(past, predictions)
@@ -296,8 +295,7 @@ def audited_again(recorded: Recorded, now: Present, history: History, series: st
     then = accepted_with(run) or (run.id,)
     moment = datetime.fromisoformat(run.time)
     before, content = replace(standing(history, series), accepted=then), partial(content_of, history)
-    past = past_of(history, series, before, run, time=moment, content=content)
-    past = replace(past, new_examples=new_examples(now.predictions, history, past))
+    past = past_of(history, series, before, run, time=moment, content=content, predictions=now.predictions)
     return _compared(now, past)
 
 

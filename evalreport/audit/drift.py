@@ -217,23 +217,18 @@ def _never_zero(p: float) -> float:
     return max(float(p), math.ulp(0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One question about the data with its answer.
+def _answer(question: str, about: str, drift: Drift, text: Text, *, alarm: bool = False) -> AuditRecord:
+    """Return the record of one question about the data, which is not of a run yet.
 
-    Attributes
+    Parameters
     ----------
     about
         The model or the kind of values; empty: the whole run.
     alarm
         Whether it is alarming, if no p-value decides that.
     """
-
-    question: str
-    about: str
-    drift: Drift
-    text: Text
-    alarm: bool = False
+    facts = {entry.name: getattr(drift, entry.name) for entry in fields(Drift)}
+    return AuditRecord(question=question, about=about, run=0, look=0, alarm=alarm, text=text, **facts)
 
 
 def data_changed(now: Present, past: Past) -> Results:
@@ -245,17 +240,17 @@ def data_changed(now: Present, past: Past) -> Results:
     answers = [_number_of_rows(now, past, reference)]
     answers += _differences(now, reference.predictions, paired=paired)
     if not _independent(now.predictions, now) or not _independent(reference.predictions, now):
-        answers = [_without_test(answer) for answer in answers]
+        answers = [_untested(answer, answer.reason or Message("drift.dependent")) for answer in answers]
     rows = _records(answers, reference.run.id, new.look, alpha=1 - now.options.confidence)
     return replace(now.results, audit=(*now.results.audit, *rows))
 
 
-def _differences(now: Present, then: Predictions, *, paired: bool) -> Iterator[Answer]:
+def _differences(now: Present, then: Predictions, *, paired: bool) -> Iterator[AuditRecord]:
     today = now.predictions
     unlike = today.y_true is not None and then.y_true is None
     if bool(today.classes) != bool(then.classes) or unlike:
         text = Message("drift.other_task_said", now=today.task, then=then.task)
-        yield Answer("labels", "truth", Drift(reason=Message("drift.other_task")), text, alarm=True)
+        yield _answer("labels", "truth", Drift(reason=Message("drift.other_task")), text, alarm=True)
         return
     # The groups of a clustering have no names that could be compared between runs.
     if today.y_true is not None and then.y_true is not None and today.task != "clustering":
@@ -268,7 +263,7 @@ def _differences(now: Present, then: Predictions, *, paired: bool) -> Iterator[A
             yield from _of_model((then, earlier), (today, outputs), paired=paired)
 
 
-def _number_of_rows(now: Present, past: Past, reference: Reference) -> Answer:
+def _number_of_rows(now: Present, past: Past, reference: Reference) -> AuditRecord:
     """Compare with the median of the runs since, because the accepted run may be larger than usual."""
     before = [run.summary["n"] for run in runs_with_same_accepted(past)]
     usual = float(np.median(before)) if before else float(reference.results["n"])
@@ -276,19 +271,19 @@ def _number_of_rows(now: Present, past: Past, reference: Reference) -> Answer:
     few = bool(before) and ratio < HALF
     name = "fewer_than_half" if few else "rows_usual" if before else "rows"
     text = Message(f"drift.number.{name}", n=now.results.n, usual=usual)
-    return Answer("examples", "", Drift(effect="ratio", effect_size=ratio), text, alarm=few)
+    return _answer("examples", "", Drift(effect="ratio", effect_size=ratio), text, alarm=few)
 
 
-def _truths(then: Predictions, today: Predictions, *, paired: bool) -> Iterator[Answer]:
+def _truths(then: Predictions, today: Predictions, *, paired: bool) -> Iterator[AuditRecord]:
     assert then.y_true is not None
     assert today.y_true is not None
     if paired:
-        yield Answer("labels", "truth", Drift(reason=Message("drift.same")), Message("drift.not_asked"))
+        yield _answer("labels", "truth", Drift(reason=Message("drift.same")), Message("drift.not_asked"))
         return
     first, second = (p.y_true[_once(p)] for p in (then, today) if p.y_true is not None)
     if not today.classes:
         drift = drift_of_numbers(first.astype(np.float64), second.astype(np.float64))
-        yield Answer("labels", "truth", drift, _numbers_text(drift))
+        yield _answer("labels", "truth", drift, _numbers_text(drift))
         return
     labels, old, new = _counts((first, then.classes), (second, today.classes))
     drift = drift_of_counts(old, new)
@@ -298,11 +293,11 @@ def _truths(then: Predictions, today: Predictions, *, paired: bool) -> Iterator[
         text = Message("drift.positive", label=today.positive, now=now_, then=then_, decimals=1)
     else:
         text = _mix_text(labels, old, new)
-    yield Answer("labels", "truth", drift, text)
+    yield _answer("labels", "truth", drift, text)
     yield _classes(labels, old, new)
 
 
-def _classes(labels: list[str], old: Floats, new: Floats) -> Answer:
+def _classes(labels: list[str], old: Floats, new: Floats) -> AuditRecord:
     """Test new and missing classes: their smallest Fisher p-value, times the number of all classes."""
     changed = np.flatnonzero((old > 0) != (new > 0))
     came = [labels[k] for k in changed if new[k] > 0]
@@ -310,7 +305,7 @@ def _classes(labels: list[str], old: Floats, new: Floats) -> Answer:
     if not len(changed):
         known = int(((old > 0) & (new > 0)).sum())
         same = Message("drift.same_classes", n=known)
-        return Answer("classes", "truth", Drift(effect="changed_classes", effect_size=0.0), same)
+        return _answer("classes", "truth", Drift(effect="changed_classes", effect_size=0.0), same)
     p = min(fisher_exact(*(np.array([c.sum() - c[k], c[k]]) for c in (old, new))) for k in changed)
     by_change = {"new": came, "gone": gone}
     sentences = [
@@ -319,65 +314,58 @@ def _classes(labels: list[str], old: Floats, new: Floats) -> Answer:
         if names
     ]
     drift = Drift("fisher_exact", None, min(1.0, p * len(labels)), "changed_classes", float(len(changed)))
-    return Answer("classes", "truth", drift, parts(*sentences))
+    return _answer("classes", "truth", drift, parts(*sentences))
 
 
-def _grades(then: Predictions, today: Predictions, column: str) -> Iterator[Answer]:
+def _grades(then: Predictions, today: Predictions, column: str) -> Iterator[AuditRecord]:
     """Compare the mix of rating grades."""
     own, old = today.metadata.get(column), then.metadata.get(column)
     if own is None or old is None or own.categories is None or old.categories is None:
         return
     labels, before, after = _counts((old.values, old.categories), (own.values, own.categories))
     drift = drift_of_counts(before, after)
-    yield Answer("column", column, drift, parts(_mix_text(labels, before, after), *_psi_text(drift)))
+    yield _answer("column", column, drift, parts(_mix_text(labels, before, after), *_psi_text(drift)))
 
 
 def _of_model(
     then: tuple[Predictions, ModelOutputs], today: tuple[Predictions, ModelOutputs], *, paired: bool
-) -> Iterator[Answer]:
+) -> Iterator[AuditRecord]:
     """Compare one model's predicted labels, scores and missing answers."""
     name = today[1].name
     if today[0].classes and then[1].y_pred is not None and today[1].y_pred is not None and not paired:
         first, second = (_labels(*side) for side in (then, today))
         labels, old, new = _counts((first, then[0].answers), (second, today[0].answers))
         drift = drift_of_counts(old, new)
-        yield Answer("predicted_labels", name, drift, _mix_text(labels, old, new))
+        yield _answer("predicted_labels", name, drift, _mix_text(labels, old, new))
     scores = [_scores(*side) for side in (then, today)]
     same_scale = (then[0].task, then[0].positive) == (today[0].task, today[0].positive)
     if scores[0] is not None and scores[1] is not None and same_scale:
         drift = drift_of_pairs(scores[0], scores[1]) if paired else drift_of_numbers(scores[0], scores[1])
-        yield Answer("scores", name, drift, _numbers_text(drift))
+        yield _answer("scores", name, drift, _numbers_text(drift))
     gaps = [_missing(*side) for side in (then, today)]
     old_gaps, new_gaps = (np.array([n - lacking, lacking], dtype=np.float64) for lacking, n in gaps)
     text = Message("drift.missing", n=gaps[1][0], rows=gaps[1][1], then=gaps[0][0])
     none = Drift(reason=Message("drift.none_missing"))
     drift = drift_of_counts(old_gaps, new_gaps) if gaps[0][0] or gaps[1][0] else none
-    if paired:
-        drift = _untested(drift, Message("drift.same"))
-    yield Answer("missing", name, drift, text)
+    answer = _answer("missing", name, drift, text)
+    yield _untested(answer, Message("drift.same")) if paired else answer
 
 
-def _records(answers: list[Answer], run: int, look: int, *, alpha: float) -> list[AuditRecord]:
+def _records(answers: list[AuditRecord], run: int, look: int, *, alpha: float) -> list[AuditRecord]:
     """Adjust all p-values of the run by Holm, and for the share of the error that this look may spend."""
-    tested = [answer.drift.p_value for answer in answers if answer.drift.p_value is not None]
+    tested = [answer.p_value for answer in answers if answer.p_value is not None]
     adjusted = iter(adjust(tested, "holm"))
     share = share_of_look(look)
     rows = []
     for answer in answers:
-        p = None if answer.drift.p_value is None else min(1.0, next(adjusted) / share)
+        p = None if answer.p_value is None else min(1.0, next(adjusted) / share)
         alarm = answer.alarm if p is None else p <= alpha
-        facts = {entry.name: getattr(answer.drift, entry.name) for entry in fields(Drift)}
-        facts |= {"question": answer.question, "about": answer.about, "text": answer.text}
-        rows.append(AuditRecord(run=run, look=look, p_adjusted=p, alarm=alarm, **facts))
+        rows.append(replace(answer, run=run, look=look, p_adjusted=p, alarm=alarm))
     return rows
 
 
-def _without_test(answer: Answer) -> Answer:
-    return replace(answer, drift=_untested(answer.drift, answer.drift.reason or Message("drift.dependent")))
-
-
-def _untested(drift: Drift, reason: Text) -> Drift:
-    return replace(drift, test=None, statistic=None, p_value=None, reason=reason)
+def _untested(answer: AuditRecord, reason: Text) -> AuditRecord:
+    return replace(answer, test=None, statistic=None, p_value=None, reason=reason)
 
 
 def _independent(predictions: Predictions, now: Present) -> bool:

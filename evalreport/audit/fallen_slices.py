@@ -16,7 +16,6 @@ from evalreport.audit.sequential_test import (
     change_limits,
     compare_values,
     fall_on_same,
-    is_worse,
     on_same_examples,
     spending_of,
 )
@@ -70,14 +69,13 @@ def fallen_slices(now: Present, past: Past) -> Results:
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """The one-sided p-value of a slice's fall, its test, and whether it fell; ``reason``: why there is no p-value.
+    """The one-sided p-value of a slice's fall, and its test; ``reason``: why there is no p-value.
 
     ``change``: with the mean of the accepted runs, where that is what is compared.
     """
 
     test: str | None = None
     p_value: float | None = None
-    fell: bool = False
     reason: Text | None = None
     change: ModelChange | None = None
 
@@ -89,8 +87,7 @@ def _fall_on_same(
     if not change.paired:
         change = change_on_shared(reference, now, row.model, quantity, within=row.slice)
     p = fall_on_same(change, quantity, now)
-    worse = is_worse(quantity, change.difference, lower_is_better=now.options.lower_is_better)
-    return Fall(change.test, p, worse, change.reason if p is None else None)
+    return Fall(change.test, p, change.reason if p is None else None)
 
 
 def _fall(now: Present, past: Past, new: NewExamples, row: MetricRecord, quantity: Quantity) -> Fall:
@@ -125,7 +122,7 @@ def _fall(now: Present, past: Past, new: NewExamples, row: MetricRecord, quantit
         how=Message("slice_since.accepted", n=len(accepted)),
         sizes=(sum(v.value.n for v in accepted), today.value.n),
     )
-    return Fall("run_alarm", compared.p_value, compared.fall > 0, change=change)
+    return Fall("run_alarm", compared.p_value, change=change)
 
 
 def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[JsonObject]) -> Sequence[MetricRecord]:
@@ -159,7 +156,7 @@ def _records(
     for row, change, fall in found:
         uncut = None if fall.p_value is None else spending.adjusted(next(adjusted), models=1)
         p = None if uncut is None else min(1.0, uncut)
-        alarm = fall.fell and p is not None and p <= spending.alpha
+        alarm = p is not None and p <= spending.alpha
         assert row.slice is not None
         records.append(
             AuditRecord(

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.audit.run_alarm import horizon_of
 from evalreport.history.connection import History
@@ -122,8 +122,9 @@ def past_of(
     standing: Standing,
     again: Run | None,
     *,
-    time: datetime | None,
+    time: datetime,
     content: ContentOf,
+    predictions: Predictions,
 ) -> Past:
     """Return the earlier runs that a run of the series is compared with.
 
@@ -135,9 +136,11 @@ def past_of(
         The recorded run, when the same run is audited again. It is compared with the runs that it was compared with
         then, so that it ends the same, except that a run accepted since replaces the one accepted then.
     time
-        When the predictions of this run were made; None: unknown.
+        When the predictions of this run were made.
     content
         Returns the results of a run by its number.
+    predictions
+        Those of this run.
     """
     known = {run.id: run for run in runs(history, series)}
     accepted, last = standing.accepted, standing.last
@@ -156,7 +159,7 @@ def past_of(
         if number in known
     }
     before = tuple(run for run in known.values() if again is None or run.id < again.id)
-    return Past(
+    past = Past(
         runs=before,
         place=_place_after(before, time),
         references={
@@ -167,6 +170,7 @@ def past_of(
         accepted=tuple((known[number], kept[number]) for number in accepted if number in known),
         pruned={name: number for name, number in wanted.items() if number not in known},
     )
+    return replace(past, new_examples=new_examples(predictions, history, past))
 
 
 def accepted_with(run: Run) -> tuple[int, ...]:
@@ -190,15 +194,11 @@ def _predictions_of(history: History, run: Run) -> Predictions | None:
     return None if content is None else unpacked(content)
 
 
-def _place_after(before: Sequence[Run], time: datetime | None) -> Place:
+def _place_after(before: Sequence[Run], time: datetime) -> Place:
     """Return the place of a run after others; its year is as long as the first run that was compared found it."""
     counts = [int(evidence_kept(run).get("compared", 0)) for run in before]
     horizons = [horizon for run in before if (horizon := evidence_kept(run).get("horizon"))]
-    if horizons:
-        horizon = int(horizons[0])
-    else:
-        times = [time_of(run) for run in before]
-        horizon = horizon_of([*times, time] if time is not None else times)
+    horizon = int(horizons[0]) if horizons else horizon_of([*map(time_of, before), time])
     models = [len(run.summary.get("models", ())) for run in before]
     return Place(before=max(counts, default=0), horizon=horizon, models=max(models, default=0))
 
@@ -254,22 +254,20 @@ class _Stored:
         new = np.ones(len(keys), dtype=bool)
         if not runs_before:
             return new, None
-        digests = np.array([int(digest_of(key), 16) for key in keys.to_pylist()], dtype=np.uint64)
-        unseen = np.sort(digests)
+        digests = [digest_of(key) for key in keys.to_pylist()]
+        unseen = set(digests)
         for run in reversed(runs_before):
-            kept = np.array(
-                [int(digest, 16) for digest in evidence_kept(run).get("ids", ())], dtype=np.uint64
-            )
-            known = bool(len(kept)) and run.id not in self.read
-            if not len(unseen) or (known and not _holds_any(unseen, kept)):
+            kept = evidence_kept(run).get("ids", ())
+            known = bool(kept) and run.id not in self.read
+            if not unseen or (known and unseen.isdisjoint(kept)):
                 continue
             earlier = self.predictions(run)
             if earlier is None:
-                if not len(kept) and run.id < forgotten_before:
+                if not kept and run.id < forgotten_before:
                     continue
                 return new, run
             new &= ~_held_by(earlier, keys)
-            unseen = np.sort(digests[new])
+            unseen = set(compress(digests, new))
         return new, None
 
 
@@ -337,13 +335,6 @@ def evidence_kept(run: Run) -> JsonObject:
 def digest_of(key: str) -> str:
     """Return a short digest of an id: enough to suspect that two ids are the same, without keeping the id."""
     return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-
-
-def _holds_any(rising: npt.NDArray[np.uint64], wanted: npt.NDArray[np.uint64]) -> bool:
-    if not len(rising):
-        return False
-    nearest = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
-    return bool((rising[nearest] == wanted).any())
 
 
 def _held_by(earlier: Predictions, keys: pa.Array) -> Mask:

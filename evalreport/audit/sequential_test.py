@@ -46,7 +46,7 @@ from evalreport.audit.run_values import (
 from evalreport.engine.distributions import t_quantile, t_tail
 from evalreport.gates.conditions import Gate, wrong
 from evalreport.gates.conditions import parse as parse_gate
-from evalreport.history.run_differences import ChangeLimits, ModelChange, Present, Reference, change_on_shared
+from evalreport.history.run_differences import ModelChange, Present, change_on_shared
 from evalreport.intervals.proportions import quantile
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
@@ -324,8 +324,8 @@ def worse_than_accepted(now: Present, past: Past) -> Results:
             else:
                 row = _against_accepted(now, new.look, change, quantity, series, spending)
         elif same:
-            change_of_pair = _paired_change(reference, now, change, quantity)
-            row = _by_pairs(now, new.look, change, quantity, change_of_pair, spending)
+            shared = change_on_shared(reference, now, change.model, quantity)
+            row = _by_pairs(now, new.look, change, quantity, shared, spending)
         else:
             row = _answer("worse", new.look, change, test=None, alarm=False)
             row = replace(row, text=Message("audit.not_decided", why=series), reason=series)
@@ -356,17 +356,6 @@ def _with_place(
     answers = answers_digest(now.predictions) if same else None
     first = replace(evidence[0], id_sample=new.sample, compared=past.place.before + moves)
     return (replace(first, horizon=horizon, answers=answers), *evidence[1:])
-
-
-def _paired_change(
-    reference: Reference, now: Present, change: HistoryRecord, quantity: Quantity
-) -> ModelChange:
-    """Return the change on the examples of both runs; of the same examples it is known already."""
-    if not change.paired:
-        return change_on_shared(reference, now, change.model, quantity)
-    names = ("value", "reference_value", "difference", "test", "p_value", "reason", "n")
-    limits = ChangeLimits(change.low, change.high, change.interval_method)
-    return ModelChange(**{name: getattr(change, name) for name in names}, limits=limits, how=change.text)
 
 
 def _series(

@@ -76,10 +76,10 @@ class Audit:
         Outcome and text of every gate that did not pass.
     alarms
         The alarms of the audit, in words.
-    passed
-        How many gates passed.
     digest
         SHA-256 of its results.json.
+    link
+        Address and words of the link to its report.
     """
 
     run: Run
@@ -88,6 +88,11 @@ class Audit:
     gates: tuple[tuple[str, str], ...]
     alarms: tuple[str, ...]
     digest: str
+    link: tuple[str, str]
+
+
+Link = Callable[[int, str, bytes], tuple[str, str]]
+"""Returns the link of a run by its number, and the digest and the bytes of its results.json."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,7 @@ def timelines(
     series: str | None = None,
     *,
     damaged: list[str] | None = None,
-    seen: Callable[[Audit, bytes], None] | None = None,
+    link: Link = lambda _run, _digest, _results: ("", ""),
 ) -> list[Timeline]:
     """Return every series of a history (or one), by name.
 
@@ -114,8 +119,8 @@ def timelines(
     ----------
     damaged
         Takes a sentence about each part that cannot be read; None: the first one is raised.
-    seen
-        Is given each audit with its results.json, so that it is read once.
+    link
+        Is given each results.json, so that it is read once.
 
     Raises
     ------
@@ -127,7 +132,7 @@ def timelines(
     listed = runs(history, series, damaged=damaged)
     names = sorted({run.series for run in listed})
     own = ([run for run in listed if run.series == name] for name in names)
-    lines = (_timeline(history, some[0].series, some, damaged, seen) for some in own)
+    lines = (_timeline(history, some[0].series, some, damaged, link) for some in own)
     shown = [line for line in lines if line is not None]
     if not shown:
         which = "" if series is None else f" of the series {series!r}"
@@ -139,11 +144,7 @@ def timelines(
 
 
 def _timeline(
-    history: History,
-    series: str,
-    found: Sequence[Run],
-    damaged: list[str] | None,
-    seen: Callable[[Audit, bytes], None] | None,
+    history: History, series: str, found: Sequence[Run], damaged: list[str] | None, link: Link
 ) -> Timeline | None:
     """Return the audits of a series that can be read; None: none can."""
     stands, pinned = Standing(None, (), None), set[int]()
@@ -156,10 +157,9 @@ def _timeline(
         with noted(damaged):
             data = results_of(history, run.id)
             notes[run.id] = _shown(data, f"{history.name}, run {run.id}")
-            audits.append(_audit(run, notes[run.id], hashlib.sha256(data).hexdigest(), stands))
+            digest = hashlib.sha256(data).hexdigest()
+            audits.append(_audit(run, notes[run.id], digest, stands, link(run.id, digest, data)))
             own.append(run)
-            if seen is not None:
-                seen(audits[-1], data)
     if not own:
         return None
     newest = own[-1].summary
@@ -222,7 +222,7 @@ def _shown(data: bytes, name: str) -> _Shown:
         raise InputError(f"the results are damaged: {str(error)[:160]}", file=name) from None
 
 
-def _audit(run: Run, note: _Shown, digest: str, stands: Standing) -> Audit:
+def _audit(run: Run, note: _Shown, digest: str, stands: Standing, link: tuple[str, str]) -> Audit:
     return Audit(
         run=run,
         accepted=run.id in stands.accepted,
@@ -230,6 +230,7 @@ def _audit(run: Run, note: _Shown, digest: str, stands: Standing) -> Audit:
         gates=tuple((g.outcome, f"{g.gate}: {g.text}") for g in note.gates if g.outcome != "pass"),
         alarms=tuple(row.text for row in note.warnings if row.code in ALARMS),
         digest=digest,
+        link=link,
     )
 
 
@@ -372,16 +373,15 @@ def write_site(
     """
     check_templates(templates)
     damaged: list[str] = []
-    links: dict[int, tuple[str, str]] = {}
     try:
         known = {} if reports is None else _reports(reports)
 
-        def link(audit: Audit, results: bytes) -> None:
-            report = known.get(audit.digest)
-            links[audit.run.id] = _link(report, folder) if report else _results(audit, results, folder)
+        def link(run: int, digest: str, results: bytes) -> tuple[str, str]:
+            report = known.get(digest)
+            return _to_report(report, folder) if report else _to_results(run, digest, results, folder)
 
-        lines = timelines(history, series, damaged=damaged, seen=link)
-        write_whole(folder / PAGE, _page(lines, links, templates))
+        lines = timelines(history, series, damaged=damaged, link=link)
+        write_whole(folder / PAGE, _page(lines, templates))
     except OSError as error:
         raise OutputError(
             f"cannot write the page into {folder}: {error.strerror or error}; name another folder"
@@ -390,49 +390,38 @@ def write_site(
     return Site(folder / PAGE, len(audits), sum(audit.digest in known for audit in audits), tuple(damaged))
 
 
-def _page(found: Sequence[Timeline], links: Mapping[int, tuple[str, str]], templates: Path | None) -> bytes:
+def _page(found: Sequence[Timeline], templates: Path | None) -> bytes:
     """Return the page, made in a limited process if there are templates of the user."""
     if templates is None:
-        return _encoded(found, links, templates)
-    made = made_within_limits(_ways, (found, links, templates), [PAGE])[PAGE]
+        return site_page(found, templates)
+    made = made_within_limits(_ways, (found, templates), [PAGE])[PAGE]
     if isinstance(made, OutputError):
         raise made
     return made
 
 
-def _ways(
-    found: Sequence[Timeline], links: Mapping[int, tuple[str, str]], templates: Path | None
-) -> Documents:
-    return {PAGE: (partial(_encoded, found, links, templates),)}
+def _ways(found: Sequence[Timeline], templates: Path | None) -> Documents:
+    return {PAGE: (partial(site_page, found, templates),)}
 
 
-def _encoded(
-    found: Sequence[Timeline], links: Mapping[int, tuple[str, str]], templates: Path | None
-) -> bytes:
+def site_page(found: Sequence[Timeline], templates: Path | None) -> bytes:
+    """Return the HTML of the page, with a security policy as in a report."""
     with speaking(catalogue_of(templates)):
-        return site_page(found, links, templates=templates).encode("utf-8", errors="replace")
+        page = rendered(environment(templates), "site.html.j2", _context(found, templates))
+    return page.encode("utf-8", errors="replace")
 
 
-def site_page(
-    found: Sequence[Timeline], links: Mapping[int, tuple[str, str]], *, templates: Path | None
-) -> str:
-    """Return the HTML of the page, with a security policy as in a report.
-
-    Parameters
-    ----------
-    links
-        Relative address and words of the link of each run.
-    """
+def _context(found: Sequence[Timeline], templates: Path | None) -> JsonObject:
     from markupsafe import Markup
 
     env, brand = environment(templates), brand_of(templates)
     css = with_colours(source(env, "report.css"), brand) + source(env, "site.css")
     style = css + source(env, "brand.css") + font_faces("woff2")
     script = source(env, "report.js")
-    context = {
+    return {
         "title": say("site.title"),
         "subtitle": _subtitle(found),
-        "series": [_described(place, line, links) for place, line in enumerate(found)],
+        "series": [_described(place, line) for place, line in enumerate(found)],
         # Our own mark-up: shipped files, and drawings whose texts were escaped.
         "style": Markup(style),  # noqa: S704
         "script": Markup(script),  # noqa: S704
@@ -444,7 +433,6 @@ def site_page(
         "own_id": unique_ids(),
         "version": __version__,
     }
-    return rendered(env, "site.html.j2", context)
 
 
 def _subtitle(found: Sequence[Timeline]) -> str:
@@ -454,7 +442,7 @@ def _subtitle(found: Sequence[Timeline]) -> str:
     return " · ".join([say("site.several_series", n=len(found)), *facts] if len(found) > 1 else facts)
 
 
-def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]]) -> JsonObject:
+def _described(place: int, line: Timeline) -> JsonObject:
     """Return the facts about one series for the template: outcome, charts, and audits, the newest first."""
     from markupsafe import Markup
 
@@ -474,7 +462,7 @@ def _described(place: int, line: Timeline, links: Mapping[int, tuple[str, str]])
         "facts": [(kind, say(f"site.fact.{kind}"), text) for kind, text in _said(line)],
         "charts": charts,
         "models": [track.model for track in line.tracks],
-        "rows": [_row(audit, line, links[audit.run.id]) for audit in reversed(line.audits)],
+        "rows": [_row(audit, line) for audit in reversed(line.audits)],
     }
 
 
@@ -511,7 +499,7 @@ def _state(audit: Audit) -> tuple[str, str]:
     return STATES.get(audit.run.summary["tone"], STATES["neutral"])
 
 
-def _row(audit: Audit, line: Timeline, link: tuple[str, str]) -> JsonObject:
+def _row(audit: Audit, line: Timeline) -> JsonObject:
     word, tone = _state(audit)
     values = audit.run.summary["values"]
     same = audit.run.summary["primary_metric"] == line.metric
@@ -525,8 +513,8 @@ def _row(audit: Audit, line: Timeline, link: tuple[str, str]) -> JsonObject:
         "n": numbers.count(audit.run.summary["n"]),
         "values": [_cell(values.get(track.model)) if same else None for track in line.tracks],
         "said": [text for _, text in audit.gates] + [say("site.alarm", text=text) for text in audit.alarms],
-        "href": link[0],
-        "link": link[1],
+        "href": audit.link[0],
+        "link": audit.link[1],
     }
 
 
@@ -566,13 +554,13 @@ def _reports(folder: Path) -> dict[str, Path]:
     return reports
 
 
-def _link(report: Path, folder: Path) -> tuple[str, str]:
+def _to_report(report: Path, folder: Path) -> tuple[str, str]:
     relative = os.path.relpath(report.resolve(), folder.resolve())
     return quote(Path(relative).as_posix()), say("site.report")
 
 
-def _results(audit: Audit, results: bytes, folder: Path) -> tuple[str, str]:
-    path = folder / "results" / f"run-{audit.run.id}.json"
-    if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != audit.digest:
+def _to_results(run: int, digest: str, results: bytes, folder: Path) -> tuple[str, str]:
+    path = folder / "results" / f"run-{run}.json"
+    if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
         write_whole(path, results)
     return f"results/{path.name}", "results.json"

@@ -16,9 +16,6 @@ from evalreport.predictions.arrays import Floats, Indices
 MANY_DRAWS, FEW_DRAWS, MOST_WORK = 1000, 200, 2_000_000
 """Draws of the band: the larger number where draws times distinct probabilities stay below the last one."""
 
-COLUMNS_AT_ONCE = 256
-"""Probabilities whose drawn curves are put in order at a time: they stay in the cache of the processor."""
-
 FITTED_AT_ONCE = 1 << 16
 """Drawn shares that are fitted in one call: a call by itself takes as long as the fit of a thousand."""
 
@@ -160,7 +157,7 @@ def consistency_band(
         # Within a block the mean outcome is the fit.
         brier += of_brier - dot(weight, brier_score(fit, fit))
         logarithmic += of_log - dot(weight, log_score(fit, fit))
-    low, high = _order_statistics(kept, (rank - 1, n_draws - rank))
+    low, high = np.partition(kept, (rank - 1, n_draws - rank), axis=0)[[rank - 1, n_draws - rank]]
     total = float(count.sum()) * n_draws
     return Band(low[places], high[places], brier / total, logarithmic / total)
 
@@ -172,16 +169,6 @@ def _scores_by_outcome(p: Floats) -> list[tuple[Floats, Floats]]:
     """
     event, rest = np.where(p > 0, p, 1.0), np.where(p < 1, p, 0.0)
     return [((1 - p) ** 2, p**2), (-special.xlogy(1.0, event), -special.xlog1py(1.0, -rest))]
-
-
-def _order_statistics(values: Floats, ranks: tuple[int, int]) -> tuple[Floats, Floats]:
-    """Return two order statistics (m,) of the columns of a table (n, m)."""
-    low, high = np.empty(values.shape[1]), np.empty(values.shape[1])
-    for start in range(0, values.shape[1], COLUMNS_AT_ONCE):
-        some = slice(start, start + COLUMNS_AT_ONCE)
-        ordered = np.partition(np.ascontiguousarray(values[:, some].T), ranks, axis=1)
-        low[some], high[some] = ordered[:, ranks[0]], ordered[:, ranks[1]]
-    return low, high
 
 
 def _fits(mean: Floats, count: Floats) -> tuple[Floats, Floats, Floats]:

@@ -91,8 +91,8 @@ def line_limits(risks: Risks, coefficient: int, level: float) -> Limits:
     With few events the sandwich alone is too small. Under weights the model's variance is that of weighted outcomes
     with the fitted probabilities; of clusters the robust one is summed by cluster, with Student's t.
     """
-    if risks.logits.reason:
+    if risks.no_line:
         return NO_LIMITS
-    value = float(calibration_line(risks.logits, risks.w)[coefficient])
-    derivative, least = line_influence(risks.logits, risks.w, coefficient)
+    value = float(calibration_line(risks, risks.w)[coefficient])
+    derivative, least = line_influence(risks, risks.w, coefficient)
     return around(value, level, risks, derivative, least)

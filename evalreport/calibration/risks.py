@@ -10,11 +10,11 @@ import numpy as np
 from scipy import special
 
 from evalreport.calibration.limits import NO_LIMITS, Limits, rising_root
-from evalreport.calibration.line import Logits, logits_of
 from evalreport.calibration.squared_error import Binned, binned
 from evalreport.engine.cluster_variance import variance_of_clusters
 from evalreport.engine.distributions import log, log1p, normal_quantile, t_quantile
 from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True)
@@ -59,20 +59,37 @@ class Risks:
         return int(((self.p <= 0) & (self.y == 1)).sum()), int(((self.p >= 1) & (self.y == 0)).sum())
 
     @cached_property
+    def has_logit(self) -> Mask:
+        """Which probabilities (n,) are neither 0 nor 1."""
+        return np.asarray((self.p > 0) & (self.p < 1))
+
+    @cached_property
     def open(self) -> Risks:
-        """The examples whose probability is neither 0 nor 1, so that it has a logit."""
-        inside = (self.p > 0) & (self.p < 1)
-        return self if bool(inside.all()) else self.of(inside)
+        """The examples whose probability has a logit."""
+        return self if bool(self.has_logit.all()) else self.of(self.has_logit)
 
     @cached_property
     def logit(self) -> Floats:
-        """Log odds (n,) of the probabilities."""
-        return log(self.p) - log1p(-self.p)
+        """Log odds (n,) of the probabilities; 0 of those of 0 and 1."""
+        p = np.where(self.has_logit, self.p, 0.5)
+        return log(p) - log1p(-p)
 
     @cached_property
-    def logits(self) -> Logits:
-        """What the calibration line is fitted to."""
-        return logits_of(self.p, self.y)
+    def no_line(self) -> Message | None:
+        """Why no calibration line can be fitted; None where one can.
+
+        A probability of 0 or 1 that agrees with the outcome says nothing against calibration, and is left out.
+        """
+        if bool((~self.has_logit & (self.p != self.y)).any()):
+            return Message("undefined.certain")
+        if not self.has_logit.any():
+            return Message("undefined.all_certain")
+        return no_fit(self.logit[self.has_logit], self.y[self.has_logit] == 1)
+
+    @cached_property
+    def fitted(self) -> list[tuple[Floats, Floats]]:
+        """The last weights and their calibration line: slope and intercept, and their derivatives, share one fit."""
+        return []
 
     @cached_property
     def bins(self) -> Binned | None:
@@ -152,3 +169,15 @@ def around(
         q = t_quantile((1 + level) / 2, df)
     half = q * math.sqrt(max(variance, least))
     return value - half, value + half
+
+
+def no_fit(logit: Floats, positive: Mask) -> Message | None:
+    """Say why the likelihood has no single maximum; None where it has one."""
+    if positive.all() or not positive.any():
+        return Message("undefined.one_class")
+    if np.ptp(logit) == 0:
+        return Message("undefined.constant")
+    low, high = logit[~positive], logit[positive]
+    if high.min() >= low.max() or high.max() <= low.min():
+        return Message("undefined.separated")
+    return None

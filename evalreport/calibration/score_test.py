@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -76,9 +76,12 @@ def score_test(risks: Risks, *, seed: int) -> ScoreTest | None:
     if not used.n or not float(used.w.sum()) > 0:
         return None
     scores = _Scores.of(used)
+    r = used.w * (used.y - used.p)
     if used.cluster is not None:
-        return _of_clusters(scores, used)
-    test = scores.tested(*scores.sums(used.y - used.p))
+        return _of_clusters(scores, used.by_cluster(scores.columns * r[:, None]))
+    line, shape = (float(s) for s in scores.statistics((scores.columns * r[:, None]).sum(axis=0)))
+    p_shape = chi2_tail(shape, 1) if scores.shape else 1.0
+    test = _joined(line, shape, chi2_tail(line, scores.df), p_shape, "score")
     expected = min(float(used.p.sum()), float((1 - used.p).sum()))
     if not used.plain or expected >= FEW:
         return test
@@ -87,20 +90,19 @@ def score_test(risks: Risks, *, seed: int) -> ScoreTest | None:
 
 @dataclass(frozen=True, slots=True)
 class _Scores:
-    """The columns (n,) whose weighted sums of y - p are the scores, and the information of each."""
+    """The columns (n, df + 1) whose weighted sums of y - p are the scores: of level and spread, the last of curvature.
 
-    w: Floats
-    xc: Floats
-    q: Floats
-    level: float
-    cross: float
-    spread: float
+    ``inverse`` (df, df) is that of the information of level and spread, ``shape`` the information of curvature.
+    """
+
+    columns: Floats
+    inverse: Floats
     shape: float
 
     @classmethod
     def of(cls, risks: Risks) -> _Scores:
         """Return the columns of n probabilities, and the information of level, spread and shape."""
-        w, x, v = risks.w, risks.logit, risks.p * (1 - risks.p)
+        x, v = risks.logit, risks.p * (1 - risks.p)
         wv, wwv = risks.w * v, risks.w**2 * v
         total = float(wv.sum())
         xc = x - float((wv * x).sum()) / total
@@ -114,89 +116,57 @@ class _Scores:
         shape = float((wwv * q**2).sum())
         if shape <= 1e-20 * float((wwv * xc**2 * xc**2).sum()):
             q, shape = np.zeros(len(x)), 0.0
-        return cls(
-            w, xc, q, float(wwv.sum()), float((wwv * xc).sum()), float((wwv * xc**2).sum()), shape
-        )  # fmt: skip
-
-    def sums(self, left: Floats) -> tuple[float, float, float]:
-        """Return the three scores of y - p (n,)."""
-        r = self.w * left
-        return float(r.sum()), float((self.xc * r).sum()), float((self.q * r).sum())
-
-    def statistics(self, u0: Floats, u1: Floats, u2: Floats) -> tuple[Floats, Floats]:
-        """Return S2 and S1 of scores, element by element."""
-        if not self.spread:
-            line = u0**2 / self.level
-        else:
-            determinant = self.level * self.spread - self.cross**2
-            line = (self.spread * u0**2 - 2 * self.cross * u0 * u1 + self.level * u1**2) / determinant
-        return line, u2**2 / self.shape if self.shape else np.zeros_like(u2)
+        line = np.stack([np.ones(len(x)), xc], axis=1)[:, : 2 if squares else 1]
+        inverse = np.asarray(np.linalg.inv((wwv[:, None] * line).T @ line), dtype=np.float64)
+        return cls(np.column_stack([line, q]), inverse, shape)
 
     @property
     def df(self) -> int:
         """Degrees of freedom of S2: 1 where all probabilities are the same."""
-        return 2 if self.spread else 1
+        return len(self.inverse)
 
-    def tested(self, u0: float, u1: float, u2: float) -> ScoreTest:
-        """Return the test by chi-squares, from the sums of y - p times each column."""
-        line, shape = (float(s[0]) for s in self.statistics(*(np.array([u]) for u in (u0, u1, u2))))
-        p_line, p_shape = chi2_tail(line, self.df), chi2_tail(shape, 1) if self.shape else 1.0
-        return ScoreTest(
-            score=line, curvature=shape, p_line=p_line, p_curvature=p_shape, p_value=_joined(p_line, p_shape),
-            method="score",
-        )  # fmt: skip
+    def statistics(self, sums: Floats) -> tuple[Floats, Floats]:
+        """Return S2 and S1 of scores (..., df + 1)."""
+        of_line, of_shape = sums[..., :-1], sums[..., -1]
+        line = ((of_line @ self.inverse) * of_line).sum(axis=-1)
+        return line, of_shape**2 / self.shape if self.shape else 0 * of_shape
 
 
-def _joined(p_line: float, p_shape: float) -> float:
-    return min(1.0, p_line / OF_LINE, p_shape / OF_SHAPE)
+def _joined(line: float, shape: float, p_line: float, p_shape: float, method: Method) -> ScoreTest:
+    return ScoreTest(
+        score=line, curvature=shape, p_line=p_line, p_curvature=p_shape, method=method,
+        p_value=min(1.0, p_line / OF_LINE, p_shape / OF_SHAPE),
+    )  # fmt: skip
 
 
-def _of_clusters(scores: _Scores, risks: Risks) -> ScoreTest | None:
-    r = scores.w * (risks.y - risks.p)
-    by_cluster = risks.by_cluster(np.stack([r, scores.xc * r, scores.q * r], axis=1))
-    g = len(by_cluster)
+def _of_clusters(scores: _Scores, by_cluster: Floats) -> ScoreTest | None:
+    """Divide the statistics of scores (G, df + 1) by how much more they vary than the probabilities let them."""
+    g, df = len(by_cluster), scores.df
     if g < 2:
         return None
-    between = (by_cluster - by_cluster.sum(axis=0) / g) * np.sqrt(g / (g - 1))
-    test = scores.tested(*(float(u) for u in by_cluster.sum(axis=0)))
-    b00, b11 = float((between[:, 0] ** 2).sum()), float((between[:, 1] ** 2).sum())
-    b01, b22 = float((between[:, 0] * between[:, 1]).sum()), float((between[:, 2] ** 2).sum())
-    if scores.spread:
-        determinant = scores.level * scores.spread - scores.cross**2
-        trace = (scores.spread * b00 - 2 * scores.cross * b01 + scores.level * b11) / determinant
-    else:
-        trace = b00 / scores.level
-    line = test.score / max(1.0, trace / scores.df)
-    shape = test.curvature / max(1.0, b22 / scores.shape) if scores.shape else 0.0
-    p_line = f_tail(line / scores.df, scores.df, g - 1)
-    p_shape = f_tail(shape, 1, g - 1) if scores.shape else 1.0
-    return ScoreTest(
-        score=line, curvature=shape, p_line=p_line, p_curvature=p_shape, p_value=_joined(p_line, p_shape),
-        method="clusters",
-    )  # fmt: skip
+    total = by_cluster.sum(axis=0)
+    between = (by_cluster - total / g) * np.sqrt(g / (g - 1))
+    spread = between.T @ between
+    line, shape = (float(s) for s in scores.statistics(total))
+    line /= max(1.0, float(np.trace(scores.inverse @ spread[:df, :df])) / df)
+    if not scores.shape:
+        return _joined(line, 0.0, f_tail(line / df, df, g - 1), 1.0, "clusters")
+    shape /= max(1.0, float(spread[-1, -1]) / scores.shape)
+    return _joined(line, shape, f_tail(line / df, df, g - 1), f_tail(shape, 1, g - 1), "clusters")
 
 
 def _drawn(found: ScoreTest, scores: _Scores, risks: Risks, seed: int) -> ScoreTest:
     """Draw outcomes of the rarer kind many at a time, and count those whose scores are as far out."""
-    flipped = float(risks.p.sum()) > risks.n / 2
-    rare, sign = (1 - risks.p, -1.0) if flipped else (risks.p, 1.0)
-    columns = np.stack([np.ones(risks.n), scores.xc, scores.q], axis=1)
-    expected = (columns * rare[:, None]).sum(axis=0)
-    sums = _sums_of_draws(rare, columns, stream(seed, "calibration outcomes", 0))
-    line, shape = scores.statistics(
-        *(sign * (total - mean) for total, mean in zip(sums, expected, strict=True))
-    )
+    rare = 1 - risks.p if float(risks.p.sum()) > risks.n / 2 else risks.p
+    sums = _sums_of_draws(rare, scores.columns, stream(seed, "calibration outcomes", 0))
+    line, shape = scores.statistics(sums - (scores.columns * rare[:, None]).sum(axis=0))
     drawn = np.minimum(_tails(line, scores.df) / OF_LINE, _tails(shape, 1) / OF_SHAPE)
     bar = min(found.p_line / OF_LINE, found.p_curvature / OF_SHAPE) * (1 + 1e-12)
-    p_value = (1 + int((drawn <= bar).sum())) / (DRAWS + 1)
-    return ScoreTest(
-        score=found.score, curvature=found.curvature, p_line=found.p_line, p_curvature=found.p_curvature,
-        p_value=p_value, method="monte_carlo",
-    )  # fmt: skip
+    return replace(found, p_value=(1 + int((drawn <= bar).sum())) / (DRAWS + 1), method="monte_carlo")
 
 
-def _sums_of_draws(p: Floats, columns: Floats, generator: np.random.Generator) -> list[Floats]:
-    """Return the sums of each column (n,) over the events of each draw, (DRAWS,) each.
+def _sums_of_draws(p: Floats, columns: Floats, generator: np.random.Generator) -> Floats:
+    """Return the sums of the columns (n, k) over the events of each draw, (DRAWS, k).
 
     Beyond ``MOST_CELLS`` events are points of a Poisson process whose rate in each example is -log(1 - p). An example
     has an event where it has at least one point: exactly Bernoulli(p), in the time of the events alone.
@@ -204,7 +174,7 @@ def _sums_of_draws(p: Floats, columns: Floats, generator: np.random.Generator) -
     n = len(p)
     if DRAWS * n <= MOST_CELLS:
         events = (generator.random((DRAWS, n)) < p).astype(np.float64)
-        return [events @ column for column in columns.T]
+        return events @ columns
     rate = np.cumsum(-log1p(-p))
     counts = generator.poisson(float(rate[-1]), size=DRAWS)
     points = generator.random(int(counts.sum())) * rate[-1]
@@ -212,8 +182,7 @@ def _sums_of_draws(p: Floats, columns: Floats, generator: np.random.Generator) -
     placed += np.minimum(np.searchsorted(rate, points, side="right"), n - 1)
     placed.sort()
     draw, row = np.divmod(placed[np.diff(placed, prepend=-1) > 0], n)
-    of_draws = (np.bincount(draw, weights=column[row], minlength=DRAWS) for column in columns.T)
-    return [of_column.astype(np.float64) for of_column in of_draws]
+    return np.stack([np.bincount(draw, column[row], minlength=DRAWS) for column in columns.T], axis=1)
 
 
 def _tails(statistics: Floats, df: int) -> Floats:

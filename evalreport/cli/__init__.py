@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypedDict
 
 import click
 
-from evalreport.cli.streams import PLAIN_SIGNS, forgiving_streams
+from evalreport.cli.streams import forgiving_streams
 from evalreport.errors import EvalreportError, OutputError, UsageError, cleared, redacted, remember_address
 from evalreport.extensions import COMMANDS, load
 from evalreport.files import Handler
@@ -120,7 +120,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     with forgiving_streams() as failure_of_output:
-        _make_streams_lenient()
         log_as("text")
         for word in words:
             if "/" in word:
@@ -267,14 +266,6 @@ def _report_defect(error: Exception, *, verbose: bool) -> int:
     say(f"evalreport: internal error: {type(error).__name__}: {error}", level="error")
     say(Message("cli.defect" if verbose else "cli.defect_shown_with_verbose"))
     return EXIT_DEFECT
-
-
-def _make_streams_lenient() -> None:
-    """Write plain signs for characters that a terminal's encoding lacks instead of failing on them."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors=PLAIN_SIGNS)
 
 
 class State(TypedDict):

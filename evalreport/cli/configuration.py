@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -349,58 +349,34 @@ def _path_of(key: Key, value: str, *, path: Path, confined: bool) -> Path | str:
 ALL = "all"
 
 
-def _complete_metrics(_context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
-    """Complete the name of a metric, with its average."""
-    return _beginning(typed, _metric_names())
-
-
-def _complete_intervals(_context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
-    """Complete the name of an interval."""
-    from evalreport.intervals import INTERVALS
-
-    return _beginning(typed, [*INTERVALS, ALL])
-
-
-def _complete_tests(_context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
-    """Complete the name of a test."""
-    from evalreport.comparisons import TESTS
-
-    return _beginning(typed, [*TESTS, ALL])
-
-
-def _complete_models(context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
-    """Complete the name of a model, by the files among MODELS."""
-    return _beginning(typed, _model_names(context))
-
-
-def _complete_gates(context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
-    """Complete ``MODEL.METRIC`` at the beginning of a gate."""
-    names = sorted(_model_names(context), key=len, reverse=True)
-    model = next((name for name in names if typed.startswith(f"{name}.")), None)
-    if model is None:
-        return _beginning(typed, [*(f"{name}." for name in sorted(names)), "n"])
-    return _beginning(typed, [f"{model}.{metric}" for metric in _metric_names()])
-
-
-COMPLETIONS: Mapping[str, Complete] = {
-    **{"metric": _complete_metrics, "interval": _complete_intervals, "test": _complete_tests},
-    **{"baseline": _complete_models, "gate": _complete_gates},
-}
-"""By the name of an option."""
-
-
-def _beginning(typed: str, names: Iterable[str]) -> list[str]:
-    """Return the names that begin with the typed text, ignoring case."""
-    return [name for name in names if name.lower().startswith(typed.lower())]
-
-
-def _metric_names() -> list[str]:
+def _metrics(_context: click.Context, _typed: str) -> list[str]:
     from evalreport.metrics.quantities import spelled_metrics
 
     return spelled_metrics()
 
 
-def _model_names(context: click.Context) -> list[str]:
+def _intervals(_context: click.Context, _typed: str) -> list[str]:
+    from evalreport.intervals import INTERVALS
+
+    return [*INTERVALS, ALL]
+
+
+def _tests(_context: click.Context, _typed: str) -> list[str]:
+    from evalreport.comparisons import TESTS
+
+    return [*TESTS, ALL]
+
+
+def _gates(context: click.Context, typed: str) -> list[str]:
+    """Return the beginnings of gates: the models, and after one of them its metrics."""
+    models = sorted(_models(context, typed), key=len, reverse=True)
+    model = next((name for name in models if typed.startswith(f"{name}.")), None)
+    if model is None:
+        return [*(f"{name}." for name in sorted(models)), "n"]
+    return [f"{model}.{metric}" for metric in _metrics(context, typed)]
+
+
+def _models(context: click.Context, _typed: str) -> list[str]:
     """Return the models' names by their files; files with a column ``model`` are not opened."""
     from evalreport.sources.reading import file_format, model_name
 
@@ -414,3 +390,19 @@ def _model_names(context: click.Context) -> list[str]:
     except OSError:
         pass  # completion prints no errors
     return [name for name in names if name != "truth"]
+
+
+def _completed(names: Callable[[click.Context, str], list[str]]) -> Complete:
+    """Complete a typed text by the names that begin with it, ignoring case."""
+
+    def complete(context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
+        return [name for name in names(context, typed) if name.lower().startswith(typed.lower())]
+
+    return complete
+
+
+COMPLETIONS: Mapping[str, Complete] = {
+    **{"metric": _completed(_metrics), "interval": _completed(_intervals), "test": _completed(_tests)},
+    **{"baseline": _completed(_models), "gate": _completed(_gates)},
+}
+"""By the name of an option."""

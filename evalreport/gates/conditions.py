@@ -29,7 +29,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Literal, NoReturn, cast
 
 from evalreport.errors import UsageError
 from evalreport.metrics.registry import METRICS
@@ -45,11 +45,12 @@ that got worse, or are below a floor."""
 BEST = "best"
 """Without quotes the model that leads on the primary metric; in quotes a model of that name."""
 OF_AUDITS = frozenset(("alarms", "drifts", "fallen_slices"))
+OF_QUESTIONS = frozenset(("regressions", "questions_below"))
 CostFigure = Literal["mean", "median", "p95", "sum", "per_success"]
 _COST = re.compile(r"(\w+)_(mean|median|p95|sum|per_success)")
 
-_COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_A_NUMBER = re.compile(_NUMBER)
 _METRIC = re.compile(r"[A-Za-z0-9_]+(?:[@^][0-9]+)?")
 _PARAMETERS = ("at", "at_fpr", "at_rate", "at_recall", "at_coverage", "level", "q")
 """Numbers that a metric may have in brackets."""
@@ -59,27 +60,26 @@ _COUNT = r"\s*(n|alarms|drifts|fallen_slices)\s*"
 _COUNT_FIRST, _COUNT_LAST = re.compile(rf"{_COUNT}(?=[<>=!])"), re.compile(rf"{_COUNT}$")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _KEY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^",=\[\]]+)=')
-_EARLIER = re.compile(r"(accepted|last)\b\s*(?:([+\-−])\s*(?=[\d.]))?")
-_EVERY_NIGHT = re.compile(r"\s+every\s+night\s*$")
-_BOUND = (
-    rf"\s*((?:{_NUMBER.pattern}\s*[*×]\s*)?(?:accepted|last)\b(?:\s*[+\-−]\s*{_NUMBER.pattern})?"
-    rf"|{_NUMBER.pattern})\s*"
+_EARLIER = re.compile(
+    rf"(?:(?P<times>{_NUMBER})\s*[*×]\s*)?(?P<run>accepted|last)\b\s*(?:(?P<sign>[+\-−])\s*(?=[\d.]))?"
 )
+_EVERY_NIGHT = re.compile(r"\s*\b(every)\s+night\s*$")
+_BOUND = rf"\s*((?:{_NUMBER}\s*[*×]\s*)?(?:accepted|last)\b(?:\s*[+\-−]\s*{_NUMBER})?|{_NUMBER})\s*"
 _BOUND_FIRST = re.compile(rf"{_BOUND}(?=[<>=!]+(?![<>=!]|{_BOUND}$))")
-_OVER = re.compile(r"\s*[/÷]\s*")
-_TIMES = re.compile(rf"\s*({_NUMBER.pattern})\s*[*×]\s*")
+_COMPARATOR = re.compile(r"\s*(>=|<=|>|<|==|!=|=)\s*")
+_MINUS_OR_OVER = re.compile(r"\s*([-−/÷])\s*")
+_TIMES = re.compile(rf"({_NUMBER})\s*[*×]\s*")
 _ALONE = re.compile(r"(?![0-9])\w+(?:[@^][0-9]+)?(?=\[|\s*[<>=/÷*×\-−]|\s*$)")
 """A metric without its model, which may be left out where there is one."""
-_MINUS = re.compile(r"\s*[-−]\s*")
 _MISSPELT = re.compile(r"[^\W\d][^\s.<>=]*\.[^\W\d]")
 _COMPARATORS: dict[str, Comparator] = {">=": ">=", ">": ">", "<=": "<=", "<": "<"}
 MIRRORED: dict[Comparator, Comparator] = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 """The comparator after the two sides are exchanged."""
 MOST_COLUMNS = 2
-_REGRESSIONS = re.compile(r"\s*regressions\s*\(\s*")
-_BELOW = re.compile(rf"questions_below\s*\(\s*({_NUMBER.pattern})\s*\)")
-_COMMA = re.compile(r"\s*,\s*")
-_CLOSING = re.compile(r"\s*\)")
+_REGRESSIONS = re.compile(r"regressions\s*\(\s*")
+_BELOW = re.compile(rf"questions_below\s*\(\s*({_NUMBER})\s*\)")
+_COMMA, _CLOSING = re.compile(r"\s*,\s*"), re.compile(r"\s*\)")
+_SPACE, _DOT = re.compile(r"\s*"), re.compile(r"\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,9 @@ class Gate:
     """
 
     text: str
-    terms: tuple[Term, ...]
-    comparator: Comparator
-    limit: float
+    terms: tuple[Term, ...] = ()
+    comparator: Comparator = ">="
+    limit: float = 0.0
     reference: Earlier | None = None
     count: Count = "n"
     every_night: bool = False
@@ -141,6 +141,10 @@ class Gate:
     times: bool = False
     about: tuple[str, ...] = ()
     floor: float = 0.0
+
+    def wrong(self, term: Term, problem: str) -> UsageError:
+        """Return the error that a term of it is wrong, with its place."""
+        return wrong(self.text, term.metric_at, problem)
 
     @property
     def of_models(self) -> bool:
@@ -197,7 +201,7 @@ def parse(text: str, *, models: Iterable[str]) -> Gate:
     ('>=', 0.9)
     """
     known = sorted(models, key=lambda name: (-len(name), name))  # the longest first
-    gate = _parsed(text, known)
+    gate = _Reader(text, known, 0, len(text)).gate()
     if any(term.best for term in gate.terms):
         _check_best(gate)
     return gate
@@ -212,58 +216,7 @@ def parsed(expressions: Sequence[str], models: Sequence[str]) -> Iterator[Gate]:
             continue
 
 
-def _parsed(text: str, known: Sequence[str]) -> Gate:
-    of_questions = _gate_on_questions(text, known)
-    if of_questions is not None:
-        return of_questions
-    first = None if _begins_term(text, 0, known) else _BOUND_FIRST.match(text)
-    if first is not None:
-        mirrored, at = _comparator(text, first.end())
-        terms, count, at = _subject(text, at, known, _COUNT_LAST)
-        _expect_end(text, at, len(text))
-        return _against_bound(text, terms, count, MIRRORED[mirrored], (first.start(1), first.end()))
-    terms, count, at = _subject(text, 0, known, _COUNT_FIRST)
-    over = _OVER.match(text, at) if len(terms) == 1 else None
-    ratio = over is not None
-    if over is not None:
-        second, at = _term(text, over.end(), known)
-        _check_ratio(text, terms[0], second, at=over.end())
-        terms = (*terms, second)
-    comparator, at = _comparator(text, at)
-    if ratio:
-        return replace(_against_bound(text, terms, count, comparator, (at, len(text))), ratio=True)
-    times = _TIMES.match(text, at)
-    of_a_run = times is not None and _is_earlier(text, times.end(), known)
-    if times is not None and len(terms) == 1 and not of_a_run:
-        second, end = _term(text, times.end(), known)
-        _check_ratio(text, terms[0], second, at=times.end())
-        _expect_end(text, end, len(text))
-        return Gate(text, (*terms, second), comparator, float(times[1]), ratio=True)
-    nightly = _EVERY_NIGHT.search(text, at)
-    if nightly is not None:
-        if len(terms) != 1 or terms[0].slices or _EARLIER.match(text, at) is not None:
-            raise wrong(
-                text,
-                nightly.start() + 1,
-                "every night asks for one model's metric over all its examples, and a number",
-            )
-        if cost_of(terms[0].metric) is not None:
-            raise wrong(
-                text,
-                nightly.start() + 1,
-                "every night is about the primary metric: hold a cost against a number, or accepted or last",
-            )
-        limit = _limit(text, at, nightly.start())
-        return Gate(text, terms, comparator, limit, every_night=True)
-    if len(terms) == 1 and _begins_term(text, at, known):
-        second, end = _term(text, at, known)
-        _check_difference(text, terms[0], second, at=at)
-        _expect_end(text, end, len(text))
-        return Gate(text, (*terms, second), comparator, 0.0)
-    return _against_bound(text, terms, count, comparator, (at, len(text)))
-
-
-_PRODUCT = re.compile(rf"(.+?)\s*(>=|<=|>|<)\s*({_NUMBER.pattern})\s*[*×](?!\s*(?:accepted|last)\s*$)\s*(.+)")
+_PRODUCT = re.compile(rf"(.+?)\s*(>=|<=|>|<)\s*({_NUMBER})\s*[*×](?!\s*(?:accepted|last)\s*$)\s*(.+)")
 
 
 def as_ratio(text: str) -> str:
@@ -275,21 +228,10 @@ def as_ratio(text: str) -> str:
     ('a.f1[sex=f] / a.f1[sex=m] >= 0.8', 'a.f1 >= 0.8')
     """
     match = _PRODUCT.fullmatch(text.strip())
-    return text if match is None else f"{match[1]} / {match[match.lastindex or 1]} {match[2]} {match[3]}"
+    return text if match is None else f"{match[1]} / {match[4]} {match[2]} {match[3]}"
 
 
-def terms_of(text: str, *, models: Iterable[str]) -> tuple[Term, ...]:
-    """Return the terms of a gate on both sides; none where it cannot be parsed.
-
-    They are computed before the gate is decided; the decision reports errors.
-    """
-    try:
-        return parse(text, models=models).terms
-    except UsageError:
-        return ()
-
-
-def asks_an_audit(text: str, *, models: Iterable[str]) -> bool:
+def asks_an_audit(text: str, *, models: Sequence[str]) -> bool:
     """Say whether a gate is about earlier runs, or counts what only an audit asks; not where it cannot be read.
 
     Examples
@@ -297,358 +239,351 @@ def asks_an_audit(text: str, *, models: Iterable[str]) -> bool:
     >>> [asks_an_audit(gate, models=["a"]) for gate in ("alarms < 1", "accepted <= a.f1", "a.f1 > 0.5", "n >= 10")]
     [True, True, False, False]
     """
-    try:
-        read = parse(text, models=models)
-    except UsageError:
-        return False  # it is refused when the gates are decided
-    return read.reference is not None or read.every_night or read.count in OF_AUDITS
+    return any(
+        gate.reference is not None or gate.every_night or gate.count in OF_AUDITS
+        for gate in parsed([text], models)
+    )
 
 
-def _gate_on_questions(text: str, known: Sequence[str]) -> Gate | None:
-    """Parse a gate that counts questions; None where it counts none."""
-    counted = _counted_questions(text, 0, known)
-    if counted is not None:
-        count, about, floor, at = counted
-        comparator, at = _comparator(text, at)
-        return Gate(text, (), comparator, _limit(text, at, len(text)), count=count, about=about, floor=floor)
-    first = _BOUND_FIRST.match(text)
-    if first is None or _EARLIER.match(text, first.start(1)):
-        return None
-    mirrored, at = _comparator(text, first.end())
-    counted = _counted_questions(text, at, known)
-    if counted is None:
-        return None
-    count, about, floor, at = counted
-    _expect_end(text, at, len(text))
-    limit = _limit(text, first.start(1), first.end())
-    return Gate(text, (), MIRRORED[mirrored], limit, count=count, about=about, floor=floor)
+@dataclass(slots=True)
+class _Reader:
+    """A gate's text, the models that it may name, the longest first, and from where to where it is still to be read."""
 
+    text: str
+    known: Sequence[str]
+    at: int
+    stop: int
 
-def _counted_questions(
-    text: str, start: int, known: Sequence[str]
-) -> tuple[Count, tuple[str, ...], float, int] | None:
-    """Parse ``regressions(NEW, OLD)`` or ``MODEL.questions_below(X)``; return models, floor and where it ends."""
-    opening = _REGRESSIONS.match(text, start)
-    if opening is not None:
-        new, at = _model_in_a_list(text, opening.end(), known)
-        comma = _COMMA.match(text, at)
-        if comma is None:
-            raise wrong(text, at, "expected regressions(NEW, OLD)")
-        old, end = _model_in_a_list(text, comma.end(), known)
-        closing = _CLOSING.match(text, end)
-        if closing is None:
-            raise wrong(text, end, "expected ')' after the second model")
-        if new == old:
-            raise wrong(text, comma.end(), f"regressions need two models, and both are {new!r}")
-        return "regressions", (new, old), 0.0, closing.end()
-    at = start + len(text[start:]) - len(text[start:].lstrip())
-    about: tuple[str, ...] = ()
-    if _BELOW.match(text, at) is None and "questions_below" in text[at:]:
-        model, end = _model(text, at, known)
-        if not text.startswith(".", end):
+    def gate(self) -> Gate:
+        """Read a subject and what it is held against, in either order."""
+        bound = None if self.begins_term() else self.take(_BOUND_FIRST)
+        if bound is None:
+            subject = self.subject(_COUNT_FIRST)
+            subject = replace(subject, comparator=self.comparator())
+            return self.compared(subject) or self.bounded(subject)
+        comparator = MIRRORED[self.comparator()]
+        subject = replace(self.subject(_COUNT_LAST), comparator=comparator)
+        self.end()
+        return replace(self, at=bound.start(1), stop=bound.end()).bounded(subject)
+
+    # --- the two sides ----------------------------------------------------------------------------------------------
+
+    def subject(self, counted: re.Pattern[str]) -> Gate:
+        """Read a count, a model's metric, or two models' with minus or over between them; no condition yet."""
+        count = self.take(counted)
+        if count is not None:
+            return Gate(self.text, count=cast(Count, count[1]))
+        self.take(_SPACE)
+        of_questions = self.questions()
+        if of_questions is not None:
+            return of_questions
+        first, sign = self.term(), self.take(_MINUS_OR_OVER)
+        if sign is None:
+            return Gate(self.text, (first,))
+        at, second, ratio = self.at, self.term(), sign[1] in "/÷"
+        self.check_pair(first, second, at, ratio=ratio)
+        return Gate(self.text, (first, second), ratio=ratio)
+
+    def questions(self) -> Gate | None:
+        """Read ``regressions(NEW, OLD)`` or ``[MODEL.]questions_below(X)``; None where neither is here."""
+        if self.take(_REGRESSIONS) is not None:
+            new = self.model_in_a_list()
+            if self.take(_COMMA) is None:
+                raise self.wrong("expected regressions(NEW, OLD)")
+            at, old = self.at, self.model_in_a_list()
+            if self.take(_CLOSING) is None:
+                raise self.wrong("expected ')' after the second model")
+            if new == old:
+                raise self.wrong(f"regressions need two models, and both are {new!r}", at)
+            return Gate(self.text, count="regressions", about=(new, old))
+        start = self.at
+        about: tuple[str, ...] = ()
+        if _BELOW.match(self.text, start) is None and "questions_below" in self.text[start:]:
+            about = (self.model(),)
+            self.take(_DOT)
+        below = self.take(_BELOW)
+        if below is None:
+            self.at = start
             return None
-        about, at = (model,), end + 1
-    below = _BELOW.match(text, at)
-    if below is None:
-        return None
-    floor = float(below[1])
-    if not 0 < floor <= 1:
-        raise wrong(text, below.start(1), "a floor is a share of passes, above 0 and at most 1")
-    return "questions_below", about, floor, below.end()
+        floor = float(below[1])
+        if not 0 < floor <= 1:
+            raise self.wrong("a floor is a share of passes, above 0 and at most 1", below.start(1))
+        return Gate(self.text, count="questions_below", about=about, floor=floor)
 
+    def compared(self, gate: Gate) -> Gate | None:
+        """Read another model's value, or a multiple of it; None where a number or an earlier run is here."""
+        start, times = self.at, self.take(_TIMES)
+        at = self.at
+        multiple = times is not None and _EARLIER.match(self.text, at) is None
+        if len(gate.terms) != 1 or not (multiple or self.begins_term()):
+            self.at = start
+            return None
+        second = self.term()
+        self.check_pair(gate.terms[0], second, at, ratio=times is not None)
+        self.end()
+        limit = 0.0 if times is None else float(times[1])
+        return replace(gate, terms=(*gate.terms, second), limit=limit, ratio=times is not None)
 
-def _model_in_a_list(text: str, start: int, known: Sequence[str]) -> tuple[str, int]:
-    """Parse a model before a comma or a bracket: in quotes, or the longest known name."""
-    if text.startswith('"', start):
-        return _model(text, start, known)
-    for name in known:
-        if text.startswith(name, start) and re.match(r"\s*[,)]", text[start + len(name) :]):
-            return name, start + len(name)
-    written = re.match(r"[^,)]*", text[start:])
-    name = "" if written is None else written[0].strip()
-    raise wrong(text, start, unknown_name("model", name, sorted(known)))
+    def bounded(self, gate: Gate) -> Gate:
+        """Read a number, or an earlier run's value with a number added or as a multiple."""
+        start = self.at
+        earlier = None if gate.count in OF_QUESTIONS else self.take(_EARLIER)
+        gate = replace(gate, limit=self.number()) if earlier is None else self.since(gate, earlier, start)
+        night = self.take(_EVERY_NIGHT)
+        if night is not None:
+            if len(gate.terms) != 1 or gate.terms[0].slices or earlier is not None:
+                raise self.wrong(
+                    "every night asks for one model's metric over all its examples, and a number",
+                    night.start(1),
+                )
+            if cost_of(gate.terms[0].metric) is not None:
+                raise self.wrong(
+                    "every night is about the primary metric: hold a cost against a number, or accepted or last",
+                    night.start(1),
+                )
+        self.end()
+        return replace(gate, every_night=night is not None)
 
+    def since(self, gate: Gate, earlier: re.Match[str], start: int) -> Gate:
+        """Return a gate against an earlier run's value, of which all but a number to be added is read."""
+        run, sign = earlier["run"], earlier["sign"]
+        if gate.count != "n":
+            raise self.wrong(f"{gate.count} already compares with the accepted run: give a number", start)
+        if len(gate.terms) > 1:
+            raise self.wrong(
+                f"the difference of two models has no {run} value: gate one model", earlier.start("run")
+            )
+        gate = replace(gate, reference=cast(Earlier, run))
+        if earlier["times"] is not None:
+            factor = float(earlier["times"])
+            if sign is not None:
+                raise self.wrong(f"a multiple of {run} takes no + or −", earlier.start("sign"))
+            if not (factor > 0 and math.isfinite(factor)):
+                raise self.wrong("an earlier value is multiplied by a number above 0", start)
+            return replace(gate, limit=factor, times=True)
+        if sign is not None:
+            size = self.number()
+            return replace(gate, limit=size if sign == "+" else 0.0 - size)
+        if self.text[self.at : self.stop].strip() and _EVERY_NIGHT.match(self.text, self.at) is None:
+            raise self.wrong(f"expected + or - and a number after {run}, or nothing")
+        return gate
 
-def _subject(
-    text: str, start: int, known: Sequence[str], counted: re.Pattern[str]
-) -> tuple[tuple[Term, ...], Count, int]:
-    """Parse the subject of a gate from a character on; return terms or a count, and where it ends."""
-    count = counted.match(text, start)
-    if count:
-        return (), cast(Count, count[1]), count.end()
-    first, at = _term(text, start + len(text[start:]) - len(text[start:].lstrip()), known)
-    minus = _MINUS.match(text, at)
-    if minus is None:
-        return (first,), "n", at
-    second, at = _term(text, minus.end(), known)
-    _check_difference(text, first, second, at=minus.end())
-    return (first, second), "n", at
+    def number(self) -> float:
+        """Read a finite number."""
+        number = self.take(_A_NUMBER)
+        if number is None:
+            raise self.wrong(
+                "expected a number, such as 0.9, another model's metric, or accepted or last (runs of a history)"
+            )
+        if not math.isfinite(float(number[0])):
+            raise self.wrong(f"{number[0]} is too large", number.start())
+        return float(number[0])
 
+    def comparator(self) -> Comparator:
+        """Read >=, >, <= or <."""
+        match = self.take(_COMPARATOR)
+        if match is None:
+            raise self.wrong("expected one of >=, >, <=, < and a number")
+        if match[1] not in _COMPARATORS:
+            raise self.wrong(
+                f"{match[1]!r} can never be decided by an interval; use >=, >, <= or <", match.start(1)
+            )
+        return _COMPARATORS[match[1]]
 
-def _check_best(gate: Gate) -> None:
-    """Refuse a gate on the best model that is no metric against a number."""
-    term = gate.terms[0]
-    if len(gate.terms) > 1 or gate.reference is not None or gate.every_night:
-        raise wrong(
-            gate.text,
-            term.metric_at,
-            'the best model is held against a number, such as best.accuracy >= 0.9; a model called best is "best"',
-        )
-    if cost_of(term.metric) is not None:
-        raise wrong(
-            gate.text, term.metric_at, "name the model whose costs are meant: best is by quality alone"
-        )
+    # --- models, metrics, brackets ----------------------------------------------------------------------------------
 
+    def begins_term(self) -> bool:
+        """Say whether a model's metric begins here, its name known, in quotes or misspelt."""
+        if self.begins_only_metric() and _EARLIER.match(self.text, self.at) is None:
+            return True
+        return self.sees(*self.with_dots(), '"') or _MISSPELT.match(self.text, self.at) is not None
 
-def _is_best(text: str, at: int, known: Sequence[str]) -> bool:
-    """Say whether the word for the model that leads stands at a character, and no longer name."""
-    longer = any(len(name) > len(BEST) and text.startswith(name + ".", at) for name in known)
-    return text.startswith(BEST + ".", at) and not longer
+    def begins_only_metric(self) -> bool:
+        """Say whether a metric of the only model begins here, its model left out."""
+        return len(self.known) == 1 and _ALONE.match(self.text, self.at) is not None
 
+    def term(self) -> Term:
+        """Read MODEL.METRIC with its brackets; of the only model the metric may be there alone."""
+        longer = (name for name in self.with_dots() if len(name) > len(BEST) + 1)
+        best = self.sees(BEST + ".") and not self.sees(*longer)
+        if best:
+            model, self.at = BEST, self.at + len(BEST)
+        elif self.begins_only_metric() and not self.sees(*self.with_dots(), '"'):
+            return self.metric(self.known[0])
+        else:
+            model = self.model()
+        if self.take(_DOT) is None:
+            raise self.wrong(f"expected '.' and a metric after the model {model!r}")
+        return replace(self.metric(model), best=best)
 
-def _begins_term(text: str, at: int, known: Sequence[str]) -> bool:
-    """Say whether a model's metric begins at a character, its name known, in quotes or misspelt."""
-    named = any(text.startswith(name + ".", at) for name in known)
-    if len(known) == 1 and _alone(text, at) and not _EARLIER.match(text, at):
-        return True
-    return named or text.startswith('"', at) or _MISSPELT.match(text, at) is not None
+    def metric(self, model: str) -> Term:
+        """Read a metric with its brackets: its numbers, a class, and columns with their values."""
+        name = self.take(_METRIC)
+        if name is None:
+            raise self.wrong("expected the name of a metric")
+        metric, label = name[0], None
+        columns: dict[str, str] = {}
+        while self.sees("["):
+            start = self.at
+            own, given = self.brackets()
+            for key in [key for key in given if key in _PARAMETERS and _has_number(name[0], key, given[key])]:
+                metric = f"{metric}[{key}={given.pop(key)}]"
+            if (own is not None and label is not None) or given.keys() & columns.keys():
+                raise self.wrong("the same key stands there twice", start)
+            label, columns = (label if own is None else own), columns | given
+            if len(columns) > MOST_COLUMNS:
+                raise self.wrong(f"at most {MOST_COLUMNS} columns at once", start)
+        return Term(model, metric, label, name.start(), tuple(columns.items()))
 
+    def brackets(self) -> tuple[str | None, dict[str, str]]:
+        """Read ``[class=LABEL,COLUMN=VALUE]``; return the class, and the columns with their values."""
+        label: str | None = None
+        columns: dict[str, str] = {}
+        start = self.at
+        while self.at == start or self.sees(","):
+            self.at += 1
+            key = self.take(_KEY)
+            if key is None:
+                raise self.wrong(
+                    "expected [class=LABEL], [COLUMN=VALUE] or several of them with commas", start
+                )
+            value, of_class = self.value(), key[1].strip() == "class"
+            name = _unquoted(key[1]) if key[1].startswith('"') else key[1].strip()
+            if name in columns or (of_class and label is not None):
+                raise self.wrong(f"{name!r} stands there twice", key.start(1))
+            if of_class:
+                label = value
+            else:
+                columns[name] = value
+        if not self.sees("]"):
+            raise self.wrong("expected ']' after the class or the column's value")
+        self.at += 1
+        return label, columns
 
-def _alone(text: str, at: int) -> bool:
-    """Say whether a metric stands at a character without a model."""
-    return _ALONE.match(text, at) is not None
+    def value(self) -> str:
+        """Read a value: in quotes, or up to the bracket or a comma that another ``KEY=`` follows."""
+        if self.sees('"'):
+            return self.quoted()
+        start, closing = self.at, self.text.find("]", self.at)
+        end = len(self.text) if closing < 0 else closing
+        commas = (at for at in range(start, end) if self.text[at] == "," and _KEY.match(self.text, at + 1))
+        self.at = next(commas, end)
+        return self.text[start : self.at]
 
+    def model(self) -> str:
+        """Read a model: in quotes, or the longest known name that a dot follows."""
+        if self.sees('"'):
+            start, name = self.at, self.quoted()
+            if name not in self.known:
+                raise self.wrong(unknown_name("model", name, list(self.known)), start)
+            return name
+        for name in self.known:
+            if self.sees(name + "."):
+                self.at += len(name)
+                return name
+        return self.refuse_model()
 
-def _check_ratio(text: str, first: Term, second: Term, *, at: int) -> None:
-    """Refuse a ratio that is not of one metric: of two models on the same examples, or of one in two groups."""
-    if first.spelling != second.spelling:
-        raise wrong(text, at, f"a ratio needs one metric, not {first.spelling} and {second.spelling}")
-    if first.model != second.model:
-        _check_difference(text, first, second, at=at)
-        return
-    of_first, of_second = dict(first.slices), dict(second.slices)
-    if not of_first or of_first.keys() != of_second.keys() or of_first == of_second:
-        raise wrong(text, at, "a ratio needs two groups of the same column, such as [sex=f] and [sex=m]")
+    def refuse_model(self) -> NoReturn:
+        """Refuse a text that begins with no known model."""
+        word = re.compile(r"[^.\s<>=]*").match(self.text, self.at)
+        written, rest = word[0] if word else "", self.text.strip()
+        if not written:
+            raise self.wrong("expected MODEL.METRIC or n")
+        if written in self.known:
+            raise self.wrong(
+                f"expected a dot and a metric after the model: {written}.METRIC", self.at + len(written)
+            )
+        if self.known and written in METRICS:
+            example = f"{self.known[-1]}.{written}"
+            raise self.wrong(f"{written} is a metric: name the model before it, as in {example}")
+        if self.known and not re.search("[<>=]", rest) and re.search(r"[.@]", rest):
+            raise self.wrong(say("gate_ends.no_condition", rest=repr(rest), example=self.known[-1]))
+        raise self.wrong(unknown_name("model", written, sorted(self.known)))
 
+    def model_in_a_list(self) -> str:
+        """Read a model before a comma or a bracket: in quotes, or the longest known name."""
+        if self.sees('"'):
+            return self.model()
+        for name in self.known:
+            if self.sees(name) and re.match(r"\s*[,)]", self.text[self.at + len(name) :]):
+                self.at += len(name)
+                return name
+        written = self.text[self.at :].partition(")")[0].partition(",")[0].strip()
+        raise self.wrong(unknown_name("model", written, sorted(self.known)))
 
-def _term(text: str, start: int, known: Sequence[str]) -> tuple[Term, int]:
-    """Parse MODEL.METRIC from the start; return it and where it ends."""
-    best = _is_best(text, start, known)
-    if best:
-        model, at = BEST, start + len(BEST)
-    elif len(known) == 1 and not text.startswith((known[0] + ".", '"'), start) and _alone(text, start):
-        model, at = known[0], start - 1
-    else:
-        model, at = _model(text, start, known)
-    if at >= start and not text.startswith(".", at):
-        raise wrong(text, at, f"expected '.' and a metric after the model {model!r}")
-    name = _METRIC.match(text, at + 1)
-    if name is None:
-        raise wrong(text, at + 1, "expected the name of a metric")
-    at = name.end()
-    if not text.startswith("[", at):
-        return Term(model, name[0], None, name.start(), best=best), at
-    metric, label = name[0], None
-    columns: dict[str, str] = {}
-    while text.startswith("[", at):
-        start = at
-        own, given, at = _brackets(text, at)
-        for key in [key for key in given if key in _PARAMETERS and _has_number(name[0], key, given[key])]:
-            metric = f"{metric}[{key}={given.pop(key)}]"
-        if (own is not None and label is not None) or given.keys() & columns.keys():
-            raise wrong(text, start, "the same key stands there twice")
-        label, columns = (label if own is None else own), columns | given
-    if len(columns) > MOST_COLUMNS:
-        raise wrong(text, start, f"at most {MOST_COLUMNS} columns at once")
-    return Term(model, metric, label, name.start(), tuple(columns.items()), best), at
+    def quoted(self) -> str:
+        """Read a text in double quotes, in which a backslash takes the next character as it is."""
+        match = self.take(_QUOTED)
+        if match is None:
+            raise self.wrong("a quote is opened and not closed")
+        return _unquoted(match[0])
+
+    # --- reading on, and refusing -----------------------------------------------------------------------------------
+
+    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Read what fits a pattern; nothing where the text here does not."""
+        match = pattern.match(self.text, self.at, self.stop)
+        if match is not None:
+            self.at = match.end()
+        return match
+
+    def sees(self, *starts: str) -> bool:
+        """Say whether the text goes on with one of these."""
+        return self.text.startswith(starts, self.at)
+
+    def with_dots(self) -> Iterator[str]:
+        """Yield the known models as they are written before a metric."""
+        return (name + "." for name in self.known)
+
+    def check_pair(self, first: Term, second: Term, at: int, *, ratio: bool) -> None:
+        """Refuse two sides that are not one metric, of two models on the same examples or of one in two groups."""
+        one_model, kind = first.model == second.model, "ratio" if ratio else "difference"
+        of_first, of_second = dict(first.slices), dict(second.slices)
+        if one_model and not ratio:
+            raise self.wrong(f"a difference needs two models, and both are {first.model!r}", at)
+        if first.spelling != second.spelling:
+            raise self.wrong(f"a {kind} needs one metric, not {first.spelling} and {second.spelling}", at)
+        if not one_model and of_first != of_second:
+            raise self.wrong("a difference needs the same examples on both sides", at)
+        if one_model and (not of_first or of_first.keys() != of_second.keys() or of_first == of_second):
+            raise self.wrong("a ratio needs two groups of the same column, such as [sex=f] and [sex=m]", at)
+
+    def end(self) -> None:
+        """Refuse whatever is left."""
+        self.take(_SPACE)
+        rest = self.text[self.at : self.stop].rstrip()
+        if not rest:
+            return
+        several = rest.split()[0] in ("and", "&&", "&") or rest[0] in ";,"
+        key = "percent" if rest == "%" else "several" if several else "end"
+        raise self.wrong(say(f"gate_ends.{key}", rest=repr(rest)))
+
+    def wrong(self, problem: str, at: int | None = None) -> UsageError:
+        """Return the error of a gate that is wrong here, or at another character."""
+        return wrong(self.text, self.at if at is None else at, problem)
 
 
 def _has_number(metric: str, key: str, value: str) -> bool:
     """Say whether a key in brackets is the number of a metric: ``level`` and ``q`` may be columns, too."""
     return key not in ("level", "q") or (
-        metric in _OF_INTERVALS and _NUMBER.fullmatch(value.strip()) is not None
+        metric in _OF_INTERVALS and _A_NUMBER.fullmatch(value.strip()) is not None
     )
-
-
-def _brackets(text: str, start: int) -> tuple[str | None, dict[str, str], int]:
-    """Parse ``[class=LABEL,COLUMN=VALUE]``; return the class, the columns with their values, and the end."""
-    label: str | None = None
-    columns: dict[str, str] = {}
-    at = start
-    while at == start or text.startswith(",", at):
-        key = _KEY.match(text, at + 1)
-        if key is None:
-            raise wrong(text, start, "expected [class=LABEL], [COLUMN=VALUE] or several of them with commas")
-        value, at = _value(text, key.end())
-        name = _unquoted(key[1]) if key[1].startswith('"') else key[1].strip()
-        if name in columns or (key[1].strip() == "class" and label is not None):
-            raise wrong(text, key.start(1), f"{name!r} stands there twice")
-        if key[1].strip() == "class":
-            label = value
-        else:
-            columns[name] = value
-    if not text.startswith("]", at):
-        raise wrong(text, at, "expected ']' after the class or the column's value")
-    return label, columns, at + 1
-
-
-def _value(text: str, start: int) -> tuple[str, int]:
-    """Parse a value: in quotes, or up to the bracket or a comma that another ``KEY=`` follows."""
-    if text.startswith('"', start):
-        return _quoted(text, start)
-    end = text.find("]", start)
-    end = len(text) if end < 0 else end
-    for at in range(start, end):
-        if text[at] == "," and _KEY.match(text, at + 1):
-            return text[start:at], at
-    return text[start:end], end
-
-
-def _model(text: str, start: int, known: Sequence[str]) -> tuple[str, int]:
-    """Parse a model: in quotes, or the longest known name that a dot follows."""
-    if text.startswith('"', start):
-        name, at = _quoted(text, start)
-        if name not in known:
-            raise wrong(text, start, unknown_name("model", name, list(known)))
-        return name, at
-    for name in known:
-        if text.startswith(name + ".", start):
-            return name, start + len(name)
-    word = re.compile(r"[^.\s<>=]*").match(text, start)
-    written = word[0] if word else ""
-    if not written:
-        raise wrong(text, start, "expected MODEL.METRIC or n")
-    if written in known:
-        raise wrong(
-            text, start + len(written), f"expected a dot and a metric after the model: {written}.METRIC"
-        )
-    if known and written in METRICS:
-        raise wrong(
-            text, start, f"{written} is a metric: name the model before it, as in {known[-1]}.{written}"
-        )
-    if known and not re.search("[<>=]", text) and re.search(r"[.@]", text):
-        raise wrong(text, start, say("gate_ends.no_condition", rest=repr(text.strip()), example=known[-1]))
-    raise wrong(text, start, unknown_name("model", written, sorted(known)))
-
-
-def _quoted(text: str, start: int) -> tuple[str, int]:
-    """Parse a text in double quotes, in which a backslash takes the next character as it is."""
-    match = _QUOTED.match(text, start)
-    if match is None:
-        raise wrong(text, start, "a quote is opened and not closed")
-    return _unquoted(match[0]), match.end()
 
 
 def _unquoted(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text[1:-1])
 
 
-def _check_difference(text: str, first: Term, second: Term, *, at: int) -> None:
-    if first.model == second.model:
-        raise wrong(text, at, f"a difference needs two models, and both are {first.model!r}")
-    if first.spelling != second.spelling:
-        raise wrong(text, at, f"a difference needs one metric, not {first.spelling} and {second.spelling}")
-    if dict(first.slices) != dict(second.slices):
-        raise wrong(text, at, "a difference needs the same examples on both sides")
-
-
-def _comparator(text: str, at: int) -> tuple[Comparator, int]:
-    match = _COMPARATOR.match(text, at)
-    if match is None:
-        raise wrong(text, at, "expected one of >=, >, <=, < and a number")
-    sign = match[1]
-    if sign not in _COMPARATORS:
-        raise wrong(text, match.start(1), f"{sign!r} can never be decided by an interval; use >=, >, <= or <")
-    return _COMPARATORS[sign], match.end()
-
-
-def _against_bound(
-    text: str, terms: tuple[Term, ...], count: Count, comparator: Comparator, span: tuple[int, int]
-) -> Gate:
-    """Return a gate against a number or an earlier run's value, at a span of the text."""
-    start, end = span
-    times = _TIMES.match(text, start, end)
-    if times is not None and (multiple := _EARLIER.match(text, times.end(), end)) is not None:
-        return _times_earlier(text, terms, count, comparator, times, multiple, end)
-    earlier = _EARLIER.match(text, start, end)
-    if earlier is None:
-        return Gate(text, terms, comparator, _limit(text, start, end), count=count)
-    if count != "n":
-        raise wrong(text, start, f"{count} already compares with the accepted run: give a number")
-    return Gate(text, terms, comparator, _beyond(text, terms, earlier, end), cast(Earlier, earlier[1]))
-
-
-def _is_earlier(text: str, at: int, known: Sequence[str]) -> bool:
-    """Say whether an earlier run stands at a character, and no model that is called so."""
-    return _EARLIER.match(text, at) is not None and not _begins_term(text, at, known)
-
-
-def _times_earlier(
-    text: str,
-    terms: tuple[Term, ...],
-    count: Count,
-    comparator: Comparator,
-    times: re.Match[str],
-    earlier: re.Match[str],
-    end: int,
-) -> Gate:
-    """Return a gate against a multiple of an earlier run's value."""
-    if count != "n":
-        raise wrong(text, times.start(), f"{count} already compares with the accepted run: give a number")
-    if len(terms) > 1:
-        raise wrong(
-            text, earlier.start(), f"the difference of two models has no {earlier[1]} value: gate one model"
+def _check_best(gate: Gate) -> None:
+    """Refuse a gate on the best model that is no metric against a number."""
+    term = gate.terms[0]
+    if len(gate.terms) > 1 or gate.reference is not None or gate.every_night:
+        raise gate.wrong(
+            term,
+            'the best model is held against a number, such as best.accuracy >= 0.9; a model called best is "best"',
         )
-    if earlier[2] is not None:
-        raise wrong(text, earlier.start(2), f"a multiple of {earlier[1]} takes no + or −")
-    _expect_end(text, earlier.end(), end)
-    factor = float(times[1])
-    if not (factor > 0 and math.isfinite(factor)):
-        raise wrong(text, times.start(1), "an earlier value is multiplied by a number above 0")
-    return Gate(text, terms, comparator, factor, cast(Earlier, earlier[1]), count=count, times=True)
-
-
-def _beyond(text: str, terms: Sequence[Term], earlier: re.Match[str], end: int) -> float:
-    """Parse the number that is added to an earlier run's value; 0 without one."""
-    if len(terms) > 1:
-        raise wrong(
-            text, earlier.start(), f"the difference of two models has no {earlier[1]} value: gate one model"
-        )
-    if earlier[2] is None and not text[earlier.end() : end].strip():
-        return 0.0
-    if earlier[2] is None:
-        raise wrong(text, earlier.end(), f"expected + or - and a number after {earlier[1]}, or nothing")
-    size = _limit(text, earlier.end(), end)
-    return size if earlier[2] == "+" else 0.0 - size
-
-
-def _limit(text: str, at: int, end: int) -> float:
-    number = _NUMBER.match(text, at, end)
-    if number is None:
-        raise wrong(
-            text,
-            at,
-            "expected a number, such as 0.9, another model's metric, or accepted or last (runs of a history)",
-        )
-    _expect_end(text, number.end(), end)
-    limit = float(number[0])
-    if not math.isfinite(limit):
-        raise wrong(text, at, f"{number[0]} is too large")
-    return limit
-
-
-def _expect_end(text: str, at: int, end: int) -> None:
-    rest = text[at:end]
-    if rest.strip():
-        start = at + len(rest) - len(rest.lstrip())
-        key = (
-            "percent"
-            if rest.strip() == "%"
-            else "several"
-            if rest.split()[0] in ("and", "&&", "&") or rest.strip()[0] in ";,"
-            else "end"
-        )
-        raise wrong(text, start, say(f"gate_ends.{key}", rest=repr(rest.strip())))
+    if cost_of(term.metric) is not None:
+        raise gate.wrong(term, "name the model whose costs are meant: best is by quality alone")
 
 
 def wrong(text: str, at: int, problem: str) -> UsageError:

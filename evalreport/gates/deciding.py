@@ -58,33 +58,49 @@ def gate_record(
     return GateRecord(gate=gate.text, outcome=outcome, value=value, low=low, high=high, text=text)
 
 
+def decided_within(
+    gate: Gate,
+    found: Limited,
+    text: Message,
+    *,
+    limit: float | None = None,
+    span: tuple[float, float] | None = None,
+    why: Text | None = None,
+) -> GateRecord:
+    """Decide a gate on a figure by its limits; one that is missing rules nothing out.
+
+    Parameters
+    ----------
+    limit
+        What the figure is held against, where that is not the gate's own number.
+    span
+        All values that are not ruled out, where these are not those between the limits.
+    why
+        Why it is open, where that is not for both answers are possible.
+    """
+    low, high = found.low, found.high
+    least, most = span or (-math.inf if low is None else low, math.inf if high is None else high)
+    bar = gate.limit if limit is None else limit
+    outcome = outcome_of(gate.comparator, bar, low=least, high=most)
+    said: Text = text if outcome != "undecided" else parts(text, why or Message("gates.both_answers"))
+    return gate_record(gate, outcome, said, value=found.value, low=low, high=high)
+
+
 def decide_by_limits(gate: Gate, found: Limited, limit: float) -> GateRecord:
     """Decide a gate on a figure by its limits, of which one may be missing.
 
     Without the limit that it needs a gate cannot pass; it can fail by the other one.
     """
-    value = found.value
-    unknown = Message("gates.no_interval", why=found.reason or Message("gates.not_computed"))
-    if value is None:
-        return gate_record(gate, "undecided", unknown)
-    if found.exact:
+    value, low, high = found.value, found.low, found.high
+    if value is not None and found.exact:
         at = limit if math.isclose(value, limit, rel_tol=ROUNDING) else value
         outcome = outcome_of(gate.comparator, limit, low=at, high=at)
         return gate_record(gate, outcome, Message("gates.cost_exact", value=value), value=value)
-    low, high = found.low, found.high
-    if low is None and high is None:
+    if value is None or (low is None and high is None):
+        unknown = Message("gates.no_interval", why=found.reason or Message("gates.not_computed"))
         return gate_record(gate, "undecided", unknown, value=value)
-    span = (-math.inf if low is None else low, math.inf if high is None else high)
-    outcome = outcome_of(gate.comparator, limit, low=span[0], high=span[1])
-    sides = [value if low is None else low, value if high is None else high]
-    decimals = decimals_of([(sides[1] - sides[0]) / 4])
-    key = (
-        "gates.cost" if None not in (low, high) else "gates.cost_from" if high is None else "gates.cost_up_to"
-    )
-    text: Text = Message(
-        key, value=value, limits=tuple(sides), low=sides[0], high=sides[1], decimals=decimals
-    )
-    if outcome == "undecided":
-        why = found.reason if None in (low, high) else None
-        text = parts(text, Message("gates.both_answers") if why is None else why)
-    return gate_record(gate, outcome, text, value=value, low=low, high=high)
+    ends = (value if low is None else low, value if high is None else high)
+    decimals = decimals_of([(ends[1] - ends[0]) / 4])
+    key = "gates.cost_up_to" if low is None else "gates.cost_from" if high is None else "gates.cost"
+    text = Message(key, value=value, limits=ends, low=ends[0], high=ends[1], decimals=decimals)
+    return decided_within(gate, found, text, limit=limit, why=found.reason if None in (low, high) else None)

@@ -22,8 +22,8 @@ from typing import cast
 from evalreport.comparisons.decisions import agreeing, decides
 from evalreport.errors import UsageError
 from evalreport.extensions import files_of_rooms
-from evalreport.gates.conditions import OF_AUDITS, Gate, Term, parse, wrong
-from evalreport.gates.deciding import Limited, decide_by_limits, gate_record, outcome_of
+from evalreport.gates.conditions import OF_AUDITS, Gate, Term, parse
+from evalreport.gates.deciding import Limited, decide_by_limits, decided_within, gate_record, outcome_of
 from evalreport.intervals import INTERVALS
 from evalreport.intervals.proportions import clopper_pearson_limits, quantile, tango_limits, wilson_limits
 from evalreport.metrics.quantities import parse as parse_metric
@@ -35,6 +35,7 @@ from evalreport.questions.slices.group_ratios import ratio_limits
 from evalreport.registry import unknown_name
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import CUT, ChosenLimits, GateRecord
+from evalreport.schema.lookups import negated
 from evalreport.schema.metrics import Interval, MetricRecord, Slice
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
@@ -152,11 +153,7 @@ def _decide_best(gate: Gate, results: Results) -> GateRecord:
         return replace(record, text=parts(Message("gates.best", model=leader), record.text))
     value = _chosen_value(gate, term, results)
     if value is None:
-        raise wrong(
-            gate.text,
-            term.metric_at,
-            "the chosen model's value is computed in the run that is given the gate",
-        )
+        raise gate.wrong(term, "the chosen model's value is computed in the run that is given the gate")
     limits = Interval(
         method=value.method, level=value.level, low=value.low, high=value.high, reason=value.reason
     )
@@ -236,8 +233,8 @@ def _decide_value(gate: Gate, results: Results) -> GateRecord:
     elif quantity.spelled == results.primary_metric:
         interval, decided = as_verdict(interval, row.difference, row.p_value)
     if sign < 0:
-        interval = replace(interval, low=_negative(interval.high), high=_negative(interval.low))
-    value = row.difference if sign > 0 else _negative(row.difference)
+        interval = replace(interval, low=negated(interval.high), high=negated(interval.low))
+    value = row.difference if sign > 0 else negated(row.difference)
     return decided_by(gate, value, interval, decided=decided)
 
 
@@ -245,14 +242,12 @@ def _decide_ratio_of_models(gate: Gate, results: Results) -> GateRecord:
     """Decide the ratio of two models' values by its limits, which ``gates/ratios.py`` computed."""
     first, second = gate.terms
     if gate.limit <= 0:
-        raise wrong(gate.text, second.metric_at, "a ratio is held against a number above 0")
+        raise gate.wrong(second, "a ratio is held against a number above 0")
     quantity, within = place_of_pair(gate, results)
     for row in results.metric_ratios:
         if (row.a, row.b, row.slice) == (first.model, second.model, within) and Quantity.of(row) == quantity:
             return decide_by_limits(gate, Limited(row.ratio, row.low, row.high, row.reason), gate.limit)
-    raise wrong(
-        gate.text, first.metric_at, "the ratio of two models is computed in the run that is given the gate"
-    )
+    raise gate.wrong(first, "the ratio of two models is computed in the run that is given the gate")
 
 
 def _decide_ratio(gate: Gate, results: Results) -> GateRecord:
@@ -266,11 +261,8 @@ def _decide_ratio(gate: Gate, results: Results) -> GateRecord:
     if value is None or limits is None:
         return gate_record(gate, "undecided", Message("gates.no_ratio"), value=value)
     low, high = limits
-    outcome = outcome_of(gate.comparator, gate.limit, low=low, high=math.inf if high is None else high)
     text = Message("gates.ratio", value=value, low=low, high=high if high is not None else math.inf)
-    if outcome == "undecided":
-        text = parts(text, Message("gates.both_answers"))
-    return gate_record(gate, outcome, text, value=value, low=low, high=high)
+    return decided_within(gate, Limited(value, low, high), text)
 
 
 def _limited(record: MetricRecord) -> tuple[float, float, float] | None:
@@ -333,7 +325,7 @@ def quantity_of(gate: Gate, term: Term, results: Results) -> Quantity:
     try:
         return parse_metric(term.spelling, cast(Task, results.task), results.classes)
     except UsageError as error:
-        raise wrong(gate.text, term.metric_at, str(error)) from None
+        raise gate.wrong(term, str(error)) from None
 
 
 def metric_record(gate: Gate, term: Term, results: Results) -> MetricRecord:
@@ -344,15 +336,13 @@ def metric_record(gate: Gate, term: Term, results: Results) -> MetricRecord:
         if row.model == term.model and row.slice == within and Quantity.of(row) == wanted:
             return row
     if within is not None and term.label is not None:
-        raise wrong(
-            gate.text,
-            term.metric_at,
+        raise gate.wrong(
+            term,
             f"{term.spelling} is not computed for {term.model}; add -m {term.spelling}: single classes within slices"
             " are computed where they are named",
         )
-    raise wrong(
-        gate.text,
-        term.metric_at,
+    raise gate.wrong(
+        term,
         f"{term.spelling} is not computed for {term.model}; add -m {term.spelling}, or leave -m out to compute every"
         " metric",
     )
@@ -382,10 +372,8 @@ def slice_of(gate: Gate, term: Term, results: Results) -> Slice | None:
     columns = {candidate.column for candidate in wanted}
     values = [found.value for found in known if found.column in columns]
     if not values:
-        raise wrong(
-            gate.text, term.metric_at, f"there are no slices of {names}: add --slice {wanted[0].column}"
-        )
-    raise wrong(gate.text, term.metric_at, unknown_name(f"value of {names}", wanted[0].value, values))
+        raise gate.wrong(term, f"there are no slices of {names}: add --slice {wanted[0].column}")
+    raise gate.wrong(term, unknown_name(f"value of {names}", wanted[0].value, values))
 
 
 def _joined(values: Sequence[str]) -> tuple[str, ...]:
@@ -408,9 +396,7 @@ def _comparison_record(gate: Gate, results: Results) -> tuple[ComparisonRecord, 
     if rows:
         there = "" if within is None else " there"
         name = f"within slices {results.primary_metric} is: name it first, -m" if there else "name another"
-        raise wrong(
-            gate.text, first.metric_at, f"{first.spelling} is not compared between models{there}; {name}"
-        )
+        raise gate.wrong(first, f"{first.spelling} is not compared between models{there}; {name}")
     raise UsageError(
         f"gate {gate.text!r}: "
         f"{first.model} and {second.model} are not compared"
@@ -465,10 +451,9 @@ def decided_by(
     if value is None or low is None or high is None:
         said = Message("gates.no_interval", why=limits.reason or reason or Message("gates.not_computed"))
         return gate_record(gate, "undecided", said, value=value, low=low, high=high)
-    span = (low, high)
+    span = None
     if decided is not None and gate.limit == 0:
         span = (value, value) if decided else (-math.inf, math.inf)
-    outcome = outcome_of(gate.comparator, gate.limit, low=span[0], high=span[1])
     decimals = decimals_of([(high - low) / 4])
     # A bound close to the gate's limit is not rounded onto it.
     while decimals < _MOST_DECIMALS and any(round(x, decimals) == gate.limit != x for x in (low, high)):
@@ -477,13 +462,7 @@ def decided_by(
     method = limits.method.replace("_", " ") if known is None else in_sentence(known.label)
     key = "gates.value_by_test" if limits.method.endswith(CUT) else "gates.value"
     text = Message(key, value=value, limits=(low, high), method=method, decimals=decimals)
-    if outcome == "undecided":
-        text = parts(text, Message("gates.both_answers"))
-    if limits.reason is not None and known is not None and known.of_fresh_examples:
-        text = parts(text, limits.reason)
-    return gate_record(gate, outcome, text, value=value, low=low, high=high)
-
-
-def _negative(number: float | None) -> float | None:
-    # 0.0 - x, because results.json would show -0.0.
-    return None if number is None else 0.0 - number
+    record = decided_within(gate, Limited(value, low, high), text, span=span)
+    if limits.reason is None or known is None or not known.of_fresh_examples:
+        return record
+    return replace(record, text=parts(record.text, limits.reason))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from evalreport.errors import UsageError
-from evalreport.gates.conditions import Term, cost_of, terms_of
+from evalreport.gates.conditions import Term, cost_of, parsed
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
@@ -17,7 +17,7 @@ from evalreport.questions.slices.slice_estimates import all_divisions
 def gate_terms(predictions: Predictions, options: Options) -> tuple[tuple[str, Term], ...]:
     """Return the terms of all gates that can be read, each with its gate's text."""
     models = [model.name for model in predictions.models]
-    return tuple((gate, term) for gate in options.gates for term in terms_of(gate, models=models))
+    return tuple((gate.text, term) for gate in parsed(options.gates, models) for term in gate.terms)
 
 
 def divisions_of_run(predictions: Predictions, options: Options) -> tuple[Division, ...]:

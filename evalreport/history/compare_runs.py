@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Literal
 
 from evalreport.analysis import analysed, evaluate
@@ -100,26 +100,21 @@ class ValueChange:
 
 def values_of(before: JsonObject, after: JsonObject, shared: Sequence[str]) -> tuple[ValueChange, ...]:
     """Return every value that both runs have, judged by its two intervals."""
-    earlier = {_identity(row): row for row in before["metrics"]}
+    earlier = {_identity(row): row for row in (*before["metrics"], *before["costs"])}
     why_not = _why_not(before, after)
     same = {model for model in shared if _same_predictions(before, after, model)}
     found = []
-    for row in after["metrics"]:
+    for row in (*after["metrics"], *after["costs"]):
         then = earlier.get(_identity(row))
         if then is not None and row["model"] in shared:
             found.append(_value_change(then, row, after, why_not=why_not, same=row["model"] in same))
-    costs = {_cost_identity(row): row for row in before["costs"]}
-    for row in after["costs"]:
-        then = costs.get(_cost_identity(row))
-        if then is not None and row["model"] in shared:
-            found.append(_cost_change(then, row, why_not=why_not, same=row["model"] in same))
     return tuple(sorted(found, key=lambda change: not change.primary or change.within is not None))
 
 
 def _value_change(
     then: JsonObject, now: JsonObject, after: JsonObject, *, why_not: Message | None, same: bool
 ) -> ValueChange:
-    """Compare two metric records of a model by their limits.
+    """Compare two records of a metric, or of the mean of a cost, by their limits; costs are not judged.
 
     Parameters
     ----------
@@ -128,37 +123,24 @@ def _value_change(
     same
         Whether the model's predictions are the same in both runs.
     """
-    old, new = value_and_limits(then), value_and_limits(now)
-    spelled = quantity_of(now).spelled
-    primary = spelled == _shown_metric(after)
-    change = _change(recorded_limits(now), recorded_limits(then), why_not=why_not, same=same)
+    if "column" in now:
+        metric, primary = f"{now['column']}_mean", False
+        old, new = ((row["mean"], row["low"], row["high"]) for row in (then, now))
+        change = _change(new, old, why_not=why_not, same=same)
+    else:
+        metric = quantity_of(now).spelled
+        primary = metric == _shown_metric(after)
+        old, new = value_and_limits(then), value_and_limits(now)
+        change = _change(recorded_limits(now), recorded_limits(then), why_not=why_not, same=same)
     judgement: Judgement | None = None
     if primary and why_not is not None:
         judgement = "not comparable"
     elif primary:
         judgement = "same predictions" if same else by_limits(change, greater_in(now, after))
-    return _from_rows(now, spelled, old, new, change, judgement, primary=primary)
-
-
-def _from_rows(
-    now: JsonObject, metric: str, old: PossibleLimits, new: PossibleLimits, change: ModelChange,
-    judgement: Judgement | None = None, *, primary: bool = False,
-) -> ValueChange:  # fmt: skip
     return ValueChange(
         model=now["model"], metric=metric, within=_within(now), primary=primary, old=old[0], old_limits=old[1:],
         new=new[0], new_limits=new[1:], change=change, p_adjusted=None, judgement=judgement,
     )  # fmt: skip
-
-
-def _cost_identity(row: JsonObject) -> tuple[object, ...]:
-    return row["model"], row["column"], row["unit"], _within(row)
-
-
-def _cost_change(then: JsonObject, now: JsonObject, *, why_not: Message | None, same: bool) -> ValueChange:
-    """Compare the mean costs of a model by their limits; costs are not judged."""
-    old, new = ((row["mean"], row["low"], row["high"]) for row in (then, now))
-    change = _change(new, old, why_not=why_not, same=same)
-    return _from_rows(now, f"{now['column']}_mean", old, new, change)
 
 
 def _change(new: PossibleLimits, old: PossibleLimits, *, why_not: Message | None, same: bool) -> ModelChange:
@@ -201,7 +183,9 @@ def _same_predictions(before: JsonObject, after: JsonObject, model: str) -> bool
 
 
 def _identity(row: JsonObject) -> tuple[object, ...]:
-    return row["model"], row["metric"], row["average"], row["label"], _within(row)
+    """Return what a value is of: a metric of a model, or a cost, in a slice."""
+    names = ("model", "metric", "average", "label", "column", "unit")
+    return *(row.get(name) for name in names), _within(row)
 
 
 def _within(row: JsonObject) -> str | None:
@@ -403,23 +387,20 @@ def _loaded(recorded: Recorded, where: AnyPath) -> tuple[Options, Predictions]:
     InputError
         A file is missing or has changed.
     """
-    with at_hand(recorded.content, where) as folder:
-        return _loaded_from(recorded, folder)
-
-
-def _loaded_from(recorded: Recorded, folder: Path) -> tuple[Options, Predictions]:
-    states = input_states(recorded.content, folder)
-    wrong = [state for state in states if state.state != "unchanged"]
-    if wrong or not states:
-        why = wrong[0].why or Message("verify.file_changed") if states else Message("verify.no_input")
-        raise InputError(
-            f"{wrong[0].path if wrong else recorded.name}: {why}",
-            file=recorded.name,
-            expected="the files that were analysed, there",
-            remedy="name the folders of both runs, the old one first, or leave --inputs out",
-        )
-    options = recorded_options(recorded.content, folder)
-    loaded = load(recorded_files(recorded.content["inputs"], folder, options.truth), options=options)
+    content = recorded.content
+    with at_hand(content, where) as folder:
+        states = input_states(content, folder)
+        wrong = [state for state in states if state.state != "unchanged"]
+        if wrong or not states:
+            why = wrong[0].why or Message("verify.file_changed") if states else Message("verify.no_input")
+            raise InputError(
+                f"{wrong[0].path if wrong else recorded.name}: {why}",
+                file=recorded.name,
+                expected="the files that were analysed, there",
+                remedy="name the folders of both runs, the old one first, or leave --inputs out",
+            )
+        options = recorded_options(content, folder)
+        loaded = load(recorded_files(content["inputs"], folder, options.truth), options=options)
     require_examples(loaded, say("needs_examples.compare_runs"), say("needs_examples.leave_inputs_out"))
     return directed(options, loaded.found), loaded
 

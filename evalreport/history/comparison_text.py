@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from evalreport import numbers
-from evalreport.history.compare_runs import Compared, ValueChange
+from evalreport.history.compare_runs import Compared, GateChange, ValueChange
 from evalreport.report.markdown import escaped
 from evalreport.texts import named, say
 
@@ -33,20 +33,11 @@ def half_a_screen(lines: Sequence[str]) -> list[str]:
     return [*shown, say("changes.more_lines", n=len(lines) - len(shown))]
 
 
-def headline(found: Compared) -> str:
-    """Return the most important thing in one sentence."""
-    return str(found.headline.text)
-
-
-def _judgement(word: str) -> str:
-    return named("changes.judgement", word.replace(" ", "_"))
-
-
 def as_text(found: Compared) -> Iterator[str]:
     """Yield the lines for a terminal."""
     yield say("changes.line.old", run=found.old)
     yield say("changes.line.new", run=found.new)
-    yield headline(found)
+    yield str(found.headline.text)
     for value in _judged(found):
         yield f"  {_name(value)}: {_side(value, old=True)} -> {_side(value)}: {_change(value)}"
         yield f"    {_words(value)}: {value.change.explanation}"
@@ -56,9 +47,7 @@ def as_text(found: Compared) -> Iterator[str]:
     for verdict in found.verdicts:
         old, new = (side or say("changes.no_verdict") for side in (verdict.old, verdict.new))
         yield say("changes.line.verdict", a=verdict.a, b=verdict.b, old=old, new=new)
-    for gate in found.gates:
-        old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
-        yield say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_in_brackets(gate.text))
+    yield from map(_gate, found.gates)
     for value in _others(found):
         name, old, new = _name(value), _side(value, old=True), _side(value)
         yield say("changes.line.other", name=name, old=old, new=new)
@@ -69,7 +58,7 @@ def as_text(found: Compared) -> Iterator[str]:
 def as_markdown(found: Compared) -> str:
     """Return Markdown for a review; texts from files are escaped."""
     marker = hashlib.sha256(f"compare-runs\n{found.primary_metric}".encode("utf-8", "backslashreplace"))
-    lines = [f"<!-- evalreport:{marker.hexdigest()[:12]} -->", f"**{escaped(headline(found))}**", ""]
+    lines = [f"<!-- evalreport:{marker.hexdigest()[:12]} -->", f"**{escaped(str(found.headline.text))}**", ""]
     judged = list(_judged(found))
     if judged:
         lines += _judged_table(found, "old_interval", judged)
@@ -95,17 +84,13 @@ def as_markdown(found: Compared) -> str:
 def as_part(found: Compared) -> str:
     """Return the part of a review's comment about the base branch: settled changes, values, changed gates."""
     moved = [value for value in _judged(found) if value.judgement != "same predictions"]
-    lines = [f"### {say('changes.since_base')}", "", escaped(headline(found)), ""]
+    lines = [f"### {say('changes.since_base')}", "", escaped(str(found.headline.text)), ""]
     if moved:
         lines += _judged_table(found, "base_interval", moved[:MOST_OTHERS])
     if not found.paired and _unsettled(found):
         lines += [escaped(say("changes.alone_in_part")), ""]
     lines += [f"- {escaped(line)}" for line in _models(found)]
-    for gate in found.gates:
-        if gate.old != gate.new:
-            old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
-            line = say("changes.line.gate", gate=gate.gate, old=old, new=new, text=_in_brackets(gate.text))
-            lines.append(f"- {escaped(line)}")
+    lines += [f"- {escaped(_gate(gate))}" for gate in found.gates if gate.old != gate.new]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -182,11 +167,15 @@ def _decimals(value: ValueChange) -> int:
 
 
 def _words(value: ValueChange) -> str:
-    return _judgement(value.judgement) if value.judgement is not None else ""
+    if value.judgement is None:
+        return ""
+    return named("changes.judgement", value.judgement.replace(" ", "_"))
 
 
-def _in_brackets(text: str) -> str:
-    return f" ({text})" if text else ""
+def _gate(gate: GateChange) -> str:
+    old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
+    text = f" ({gate.text})" if gate.text else ""
+    return say("changes.line.gate", gate=gate.gate, old=old, new=new, text=text)
 
 
 def _shown(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,10 @@ def packed(predictions: Predictions, options: Options) -> bytes:
         "classes": list(kept.classes),
         "positive": kept.positive,
         "outside": kept.outside,
-        "models": [_head_of_model(model) for model in kept.models],
+        "models": [
+            {"name": model.name, "columns": _heads(model.columns), "numbers": list(model.numbers)}
+            for model in kept.models
+        ],
         "keys": _heads(kept.keys),
         "metadata": _heads(kept.metadata),
     }
@@ -98,41 +101,19 @@ def _table(content: bytes) -> pa.Table:
 
 
 def _arrays(predictions: Predictions) -> Iterator[tuple[str, Any]]:
+    """Yield the arrays that there are, each with the name of its column: the model by its place among the others."""
     if predictions.y_true is not None:
         yield "y_true", predictions.y_true
     for place, model in enumerate(predictions.models):
-        for name in _OUTPUTS:
-            values = getattr(model, name)
-            if values is not None:
-                yield f"{place}.{name}", values
-        if model.proba is not None:
-            for code in range(model.proba.shape[1]):
-                yield f"{place}.proba.{code}", model.proba[:, code]
-        for number, values in enumerate(model.numbers.values()):
-            yield f"{place}.number.{number}", values
-        for name in _held(model.attempts):
-            yield f"{place}.attempts.{name}", getattr(model.attempts, name)
-        for number, column in enumerate(model.columns.values()):
-            yield f"{place}.column.{number}", column.values
+        arrays = {name: getattr(model, name) for name in _OUTPUTS}
+        arrays |= {f"proba.{k}": p for k, p in enumerate(() if model.proba is None else model.proba.T)}
+        arrays |= {f"number.{k}": values for k, values in enumerate(model.numbers.values())}
+        arrays |= {f"attempts.{name}": getattr(model.attempts, name, None) for name in _ATTEMPTS}
+        arrays |= {f"column.{k}": column.values for k, column in enumerate(model.columns.values())}
+        yield from ((f"{place}.{name}", values) for name, values in arrays.items() if values is not None)
     for kind in ("keys", "metadata"):
         for number, column in enumerate(getattr(predictions, kind).values()):
             yield f"{kind}.{number}", column.values
-
-
-def _held(attempts: Attempts | None) -> list[str]:
-    """Name the known facts about the attempts at each question."""
-    return [] if attempts is None else [name for name in _ATTEMPTS if getattr(attempts, name) is not None]
-
-
-def _head_of_model(model: ModelOutputs) -> JsonObject:
-    return {
-        "name": model.name,
-        "outputs": [name for name in _OUTPUTS if getattr(model, name) is not None],
-        "proba": None if model.proba is None else model.proba.shape[1],
-        "columns": _heads(model.columns),
-        "attempts": _held(model.attempts),
-        "numbers": list(model.numbers),
-    }
 
 
 def _heads(columns: Mapping[str, Column]) -> list[list[object]]:
@@ -140,6 +121,8 @@ def _heads(columns: Mapping[str, Column]) -> list[list[object]]:
 
 
 def _predictions(table: Any, head: JsonObject) -> Predictions:
+    known = set(table.column_names)
+
     def values(name: str) -> Any:
         column = table.column(name)
         return flags(column) if pa.types.is_boolean(column.type) else as_numpy(column, np.nan)
@@ -151,16 +134,19 @@ def _predictions(table: Any, head: JsonObject) -> Predictions:
         }
 
     def model(place: int, of: JsonObject) -> ModelOutputs:
-        outputs = {name: values(f"{place}.{name}") for name in of["outputs"]}
-        if of["proba"] is not None:
-            by_class = [values(f"{place}.proba.{code}") for code in range(of["proba"])]
-            outputs["proba"] = np.column_stack(by_class)
-        if of["attempts"]:
-            attempts = {name: values(f"{place}.attempts.{name}") for name in of["attempts"]}
-            outputs["attempts"] = Attempts(**attempts)
-        numbers = enumerate(of["numbers"])
-        outputs["numbers"] = {name: values(f"{place}.number.{number}") for number, name in numbers}
-        return ModelOutputs(of["name"], **outputs, columns=columns(of["columns"], f"{place}.column"))
+        def given(names: Iterable[str], kind: str = "") -> dict[str, Any]:
+            return {name: values(column) for name in names if (column := f"{place}.{kind}{name}") in known}
+
+        outputs, attempts = given(_OUTPUTS), given(_ATTEMPTS, "attempts.")
+        by_class = given(map(str, range(len(head["classes"]))), "proba.")
+        return ModelOutputs(
+            of["name"],
+            **outputs,
+            proba=np.column_stack(list(by_class.values())) if by_class else None,
+            attempts=Attempts(**attempts) if attempts else None,
+            numbers={name: values(f"{place}.number.{k}") for k, name in enumerate(of["numbers"])},
+            columns=columns(of["columns"], f"{place}.column"),
+        )
 
     ids = table.column("id").combine_chunks()
     labels = Labels(classes=tuple(head["classes"]), positive=head["positive"], outside=head["outside"])
@@ -170,7 +156,7 @@ def _predictions(table: Any, head: JsonObject) -> Predictions:
         # The rows are sorted by id, so ids in order of appearance are sorted, too.
         ids=ids.dictionary,
         example=as_numpy(ids.indices, -1).astype(np.int64),
-        y_true=values("y_true") if "y_true" in table.column_names else None,
+        y_true=values("y_true") if "y_true" in known else None,
         models=tuple(model(place, of) for place, of in enumerate(head["models"])),
         labels=labels,
         keys=columns(head["keys"], "keys"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalreport.options import Options
 from evalreport.predictions.arrays import Indices, Mask
-from evalreport.predictions.table import Column, Predictions
+from evalreport.predictions.table import Column, ModelOutputs, Predictions
 
 BYTES_OF_A_KEY = 8
 FACTS = ("weight", "cluster", "truth", "count", "keys")
@@ -50,20 +50,16 @@ class Answers:
         if not len(keys) or not len(self.keys):
             return None
         rows = np.isin(self.keys, keys)
-        return self._of(rows) if int(rows.sum()) == len(keys) else None
+        if int(rows.sum()) != len(keys):
+            return None
+        facts, models = _taken(self.facts, rows), _taken(self.models, rows)
+        return Answers(self.keys[rows], facts, models, self.n, self.order[rows])
 
     def rows_of(self, keys: Keys) -> Mask:
         """Return which rows of the predictions are of some examples."""
         present = np.zeros(len(self.keys), bool)
         present[self.order[np.isin(self.keys, keys)]] = True
         return present
-
-    def _of(self, rows: Mask) -> Answers:
-        facts, models = (
-            {name: tuple(c[rows] for c in columns) for name, columns in part.items()}
-            for part in (self.facts, self.models)
-        )
-        return Answers(self.keys[rows], facts, models, self.n, self.order[rows])
 
     @property
     def examples_digest(self) -> str:
@@ -90,10 +86,6 @@ def answers_of(predictions: Predictions, options: Options) -> Answers:
         The rows that metrics and comparisons are about.
     """
     keys, order = _keys(predictions)
-
-    def sorted_rows(columns: Iterator[np.ndarray]) -> Columns:
-        return tuple(column[order] for column in columns)
-
     columns = {"weight": options.weight, "cluster": options.cluster}
     facts: dict[str, list[np.ndarray]] = {
         what: _of_column(predictions.metadata.get(name)) for what, name in columns.items() if name is not None
@@ -104,10 +96,14 @@ def answers_of(predictions: Predictions, options: Options) -> Answers:
         facts["count"] = [predictions.multiplicity]
     keyed = [part for name in sorted(predictions.keys) for part in _of_column(predictions.keys[name])]
     facts |= {"keys": keyed} if keyed else {}
-    models = {m.name: sorted_rows(_outputs(predictions, place)) for place, m in enumerate(predictions.models)}
+    models = {m.name: tuple(_outputs(predictions, m)) for m in predictions.models}
     clusters = predictions.metadata.get(options.cluster) if options.cluster is not None else None
     n = predictions.n_examples if clusters is None else len(np.unique(clusters.values))
-    return Answers(keys, {what: sorted_rows(iter(c)) for what, c in facts.items()}, models, n, order)
+    return Answers(keys, _taken(facts, order), _taken(models, order), n, order)
+
+
+def _taken(columns: Mapping[str, Sequence[np.ndarray]], rows: Indices | Mask) -> dict[str, Columns]:
+    return {name: tuple(column[rows] for column in some) for name, some in columns.items()}
 
 
 def _keys(predictions: Predictions) -> tuple[Keys, np.ndarray]:
@@ -127,8 +123,7 @@ def _keys(predictions: Predictions) -> tuple[Keys, np.ndarray]:
     return (keys, order) if len(keys) and bool((keys[1:] != keys[:-1]).all()) else (none, as_they_are)
 
 
-def _outputs(predictions: Predictions, place: int) -> Iterator[np.ndarray]:
-    model = predictions.models[place]
+def _outputs(predictions: Predictions, model: ModelOutputs) -> Iterator[np.ndarray]:
     if model.y_pred is not None:
         yield _of_labels(model.y_pred, predictions.answers)
     for values in (model.score, model.outcome, model.gold, model.present):

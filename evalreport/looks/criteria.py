@@ -260,20 +260,13 @@ class Followed:
     def _changed(self, results: Results) -> list[Text]:
         changed: list[Text] = []
         was = {name: getattr(Options(), name) for name in DECLARED} | self.criteria.options
-        for field in fields(Options):
-            if field.name not in DECLARED:
-                continue
-            now, name = getattr(self.options, field.name), _name_of(field.name)
-            if field.name in EXTENDED:
-                changed += [
-                    Message("criteria.added", what=name, name=one)
-                    for one in now
-                    if one not in was[field.name]
-                ]
-            elif now != was[field.name]:
-                changed.append(
-                    Message("criteria.other", name=name, now=_shown(now), was=_shown(was[field.name]))
-                )
+        names = {key.field: name for name, key in _KEYS.items()}
+        for field in (field.name for field in fields(Options) if field.name in names):
+            name, now, then = names[field], getattr(self.options, field), was[field]
+            if field in EXTENDED:
+                changed += [Message("criteria.added", what=name, name=one) for one in now if one not in then]
+            elif now != then:
+                changed.append(Message("criteria.other", name=name, now=_shown(now), was=_shown(then)))
         models = set(self.criteria.keys["models"])
         changed += [
             Message("criteria.added", what="model", name=m) for m in results.models if m not in models
@@ -284,20 +277,12 @@ class Followed:
         return changed
 
 
-def _name_of(field: str) -> str:
-    return next(name for name, key in _KEYS.items() if key.field == field)
-
-
 def _shown(value: object) -> str:
     if value is None or value == ():
         return str(Message("criteria.none"))
-    return (
-        ", ".join(value)
-        if isinstance(value, tuple)
-        else f"{value:g}"
-        if isinstance(value, float)
-        else str(value)
-    )
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def followed(options: Options, predictions: Predictions) -> Followed | None:

@@ -384,7 +384,7 @@ def _recorded_series(record: LookRecord, options: Options, metric: str, hypothes
     return series
 
 
-def _may_be_added(one: EarlierLook | LookRecord, taken: Sequence[TakenLook]) -> bool:
+def _may_be_added(one: EarlierLook | LookRecord | TakenLook, taken: Sequence[Level]) -> bool:
     """Say whether a look may be one at which examples were added, as it says."""
     return one.rule == "added" and one.n >= 1 and (not taken or one.n > taken[-1].n)
 
@@ -465,8 +465,8 @@ def follow(series: Series, refused: Callable[[str], InputError]) -> None:
     head = digest_of(structs.replace(series, taken=(), ids="", since="", seal=""))
     decided: tuple[KeptVerdict, ...] = ()
     for one in series.taken:
-        grown = not levels or one.n > levels[-1].n
-        follows = one.n >= 1 and (one.rule == "other" or grown) and not are_spent(levels, series.declared)
+        grown = one.rule == "other" or _may_be_added(one, levels)
+        follows = one.n >= 1 and grown and not are_spent(levels, series.declared)
         level = next_level(levels, one.n, series.declared, added=one.rule == "added") if follows else None
         if (
             level is None

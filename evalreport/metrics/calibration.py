@@ -109,13 +109,13 @@ def _risks(view: ModelView) -> Risks:
 
 
 def _line(risks: Risks, weights: Floats, coefficient: int) -> Floats:
-    if risks.logits.reason:
+    if risks.no_line:
         return np.full(len(weights), np.nan)
-    return np.array([calibration_line(risks.logits, row)[coefficient] for row in weights])
+    return np.array([calibration_line(risks, row)[coefficient] for row in weights])
 
 
 def _line_derivative(risks: Risks, weights: Floats, coefficient: int) -> Floats:
-    return np.stack([line_derivative(risks.logits, row, coefficient) for row in weights])
+    return np.stack([line_derivative(risks, row, coefficient) for row in weights])
 
 
 OF_RISKS: Fields = {
@@ -130,7 +130,7 @@ LINE: Fields = {
     "greater_is_better": None,
     "intervals": ("line_slope", "normal"),
     "difference_interval": "paired_influence",
-    "why_undefined": lambda risks: risks.logits.reason,
+    "why_undefined": lambda risks: risks.no_line,
     "source": "Cox (1958), Biometrika 45:562; errors by the sandwich, Huber (1967)",
 }
 
@@ -170,20 +170,18 @@ def _shift(risks: Risks, weights: Floats) -> float:
 
 
 def _shift_derivative(risks: Risks, weights: Floats) -> Floats:
-    state, a = risks.logits, _shift(risks, weights)
-    m = special.expit(state.logit + a)
-    own = weights if state.kept is None else weights * state.kept
-    slope = (state.y - m) / float((own * m * (1 - m)).sum())
-    return np.asarray(slope if state.kept is None else slope * state.kept)
+    a = _shift(risks, weights)
+    m = special.expit(risks.logit + a)
+    own = weights * risks.has_logit
+    return np.asarray((risks.y - m) / float((own * m * (1 - m)).sum()) * risks.has_logit)
 
 
 def _no_shift(risks: Risks) -> Message | None:
     """Say why no shift of the log odds gives the observed events; None where one does."""
-    state = risks.logits
     certain = {Message("undefined.certain").code, Message("undefined.all_certain").code}
-    if state.reason is not None and state.reason.code in certain:
-        return state.reason
-    y = state.y if state.kept is None else state.y[state.kept]
+    if risks.no_line is not None and risks.no_line.code in certain:
+        return risks.no_line
+    y = risks.y[risks.has_logit]
     return Message("undefined.one_class") if y.min() == y.max() else None
 
 

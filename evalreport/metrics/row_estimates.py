@@ -156,11 +156,9 @@ def _of_ranks(
     predictions: Predictions, data: RowData, model: str, quantities: Sequence[Quantity], rare: float | None
 ) -> dict[Key, Estimate]:
     """Estimate a model's rank metrics; its scores are sorted and its groups are weighed once for all of them."""
-    orders, rows_of_parts = data.orders[model], _rows_of(data.layout.ranked)
+    orders, rows_of_parts, heavy = data.orders[model], _rows_of(data.layout.ranked), data.units.heavy
     parts = [*zip(rows_of_parts, orders, strict=True)]
-    groups = [
-        along(order, None if data.units.weight is None else data.units.weight[rows]) for rows, order in parts
-    ]
+    groups = [along(order, None if heavy is None else heavy[rows]) for rows, order in parts]
     corners = [
         along(order.merged, data.units.base[rows][None, :], data.units.mean_weight) for rows, order in parts
     ]

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 from evalreport.errors import UsageError
 from evalreport.refit.examples import Examples
-from evalreport.refit.fitting import Done, Failure, Job, listen, perform
+from evalreport.refit.fitting import Done, Failure, listen, perform
 from evalreport.refit.plans import Plan
-from evalreport.refit.tasks import local_modules, versions
+from evalreport.refit.tasks import Task, local_modules, versions
 
 Untyped: TypeAlias = Any
 """Of joblib and Dask's distributed, which have no type hints."""
@@ -25,15 +25,15 @@ SECONDS_TO_WAIT_FOR_WORKERS = 30
 TRIES = 3
 
 
-def perform_all(plan: Plan, examples: Examples, jobs: Sequence[Job]) -> Iterator[Done]:
-    """Do the jobs and yield (position in ``jobs``, result) as they finish.
+def perform_all(plan: Plan, examples: Examples, tasks: Sequence[Task]) -> Iterator[Done]:
+    """Do the tasks and yield (position in ``tasks``, result) as they finish.
 
     Raises
     ------
     UsageError
         The cluster cannot be reached or lacks the libraries, or a worker process dies.
     """
-    if not jobs:
+    if not tasks:
         return
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -47,7 +47,7 @@ def perform_all(plan: Plan, examples: Examples, jobs: Sequence[Job]) -> Iterator
         warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
         warnings.filterwarnings("ignore", "`apply_async` is deprecated", DeprecationWarning)
         results = Parallel(return_as="generator_unordered", **options)(
-            delayed(perform)(place, data, job) for place, job in enumerate(jobs)
+            delayed(perform)(place, data, task) for place, task in enumerate(tasks)
         )
         try:
             with closing(results):
@@ -61,7 +61,7 @@ def perform_all(plan: Plan, examples: Examples, jobs: Sequence[Job]) -> Iterator
 
 @contextmanager
 def _backend(plan: Plan, examples: Examples) -> Iterator[tuple[dict[str, Untyped], Untyped]]:
-    """Yield the options of ``joblib.Parallel``, and the examples in the form in which each job gets them."""
+    """Yield the options of ``joblib.Parallel``, and the examples in the form in which each task gets them."""
     if plan.backend != "dask":
         n_jobs = 1 if plan.backend == "sequential" else plan.jobs
         yield {"n_jobs": n_jobs, "backend": plan.backend.replace("threads", "threading")}, examples
@@ -100,8 +100,9 @@ def _cluster(client: Untyped) -> Untyped:
                 error = ended.exception()
                 if error is not None:
                     text = f"{type(error).__name__}: {error}"
-                    failure = Failure(" ".join(text.split())[:300], text)
-                    callback([(place, failure) for _, (place, *_), _ in batch.items])
+                    said = (" ".join(text.split())[:300], text)
+                    tasks = ((place, task) for _, (place, _, task), _ in batch.items)
+                    callback([(k, Failure(task.variant.model, task.numbers, *said)) for k, task in tasks])
 
             future = super().submit(batch, callback)
             future.add_done_callback(fail)

@@ -113,15 +113,15 @@ class Examples:
 
 
 class _File(NamedTuple):
-    """A file that was read: its name in messages, its columns, and the header of each column as in the file."""
+    """A file that was read: its name in messages, its rows, and its columns by their headers without blanks."""
 
     name: str
     read: Columns
-    headers: Mapping[str, str]
+    columns: Mapping[str, Arrow]
 
     def column(self, name: str) -> Arrow:
         """Return a column of codes without unused entries."""
-        return used_only(self.read.arrays[self.headers[name]])
+        return used_only(self.columns[name])
 
     def codes(self, name: str, problem: str, expected: str) -> Indices:
         """Return the codes of a column without empty cells."""
@@ -236,9 +236,8 @@ def _read(path: Path, source: DataSource) -> tuple[_File, _Roles]:
     if texts:
         again = read_file(path, str(path), lambda _names: dict.fromkeys(sorted(texts), "codes"))
         arrays |= {header: combined(array) for header, array in again.arrays.items()}
-    headers = {header.strip(): header for header in read.names}
-    file = _File(str(path), Columns(read.names, arrays, read.rows, read.locate), headers)
-    return file, _roles(list(headers), source, str(path))
+    columns = {header.strip(): array for header, array in arrays.items()}
+    return _File(str(path), read, columns), _roles([name.strip() for name in read.names], source, str(path))
 
 
 def _holds_text(array: Arrow) -> bool:
@@ -249,7 +248,7 @@ def _holds_text(array: Arrow) -> bool:
 def _ids(file: _File, name: str | None) -> tuple[str, ...]:
     if name is None:
         return tuple(str(number) for number in range(1, file.read.rows + 1))
-    ids = tuple(file.read.arrays[file.headers[name]].to_pylist())
+    ids = tuple(file.columns[name].to_pylist())
     first: dict[str, int] = {}
     bad = [not value or first.setdefault(value, row) != row for row, value in enumerate(ids)]
     example = next((value for value, wrong in zip(ids, bad, strict=True) if wrong), None)
@@ -326,7 +325,7 @@ def _features(file: _File, names: Sequence[str], source: DataSource) -> Features
 
     columns: dict[str, Values] = {}
     for name in names:
-        array = file.read.arrays[file.headers[name]]
+        array = file.columns[name]
         if pa.types.is_floating(array.type):
             columns[name] = floats(array)
         elif all(is_number(text) or text in _MISSING for text in array.dictionary.to_pylist()):

@@ -1,6 +1,6 @@
 """One task: fitting an estimator on its training rows and predicting the other rows.
 
-It runs in the worker, and its result depends on the examples and one job alone.
+It runs in the worker, and its result depends on the examples and one task alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,85 +24,51 @@ from evalreport.predictions.arrays import Floats, Values
 from evalreport.refit.building import build, in_one_line
 from evalreport.refit.examples import Examples, Features, Rows, rows_of
 from evalreport.refit.model_sizes import count_parameters, vc_dimension
-from evalreport.refit.plans import Estimator, Model, Selection, Table
+from evalreport.refit.plans import Model, Selection, Table
 from evalreport.refit.splits import inner_folds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
-    """How candidates of a grid are compared: the inner folds, their seed and the loss."""
-
-    folds: int
-    select: Selection
-    stratify: bool
-    seed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """The input of one task.
-
-    Attributes
-    ----------
-    chosen
-        The value of the complexity, by its parameter; empty: nothing is varied.
-    train, test
-        Rows of the examples.
-    seed
-        The seed of this task.
-    train_predictions
-        Whether the training rows are predicted, too.
-    """
-
-    estimator: Estimator
-    chosen: Table
-    train: Rows
-    test: Rows
-    part: str
-    seed: int
-    search: Search
-    train_predictions: bool
-    folder: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """The result of one task: the predictions, and the estimator's warnings.
-
-    Attributes
-    ----------
-    table
-        Columns ``row`` (of the examples), ``part``, ``y_pred`` (a number, or a label as written); ``inner_fold`` of
-        validation; ``p_<label>`` or else ``score``; ``params``, ``n_parameters`` and ``vc_dimension`` where they are
-        needed and known.
-    """
-
-    table: pa.Table
-    messages: tuple[str, ...] = ()
+from evalreport.refit.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A fit that raised: the exception in one line, and its traceback."""
+    """A fit that raised: its model and numbers, the exception in one line, and its traceback."""
 
+    model: str
+    fit: Mapping[str, float]
     error: str
     traceback: str
 
 
-Done: TypeAlias = tuple[int, Fitted | Failure]
+Outcome: TypeAlias = pa.Table | Failure
+"""The result of a task: its predictions, with the estimator's warnings (``messages_of``), or why there are none.
+
+Columns ``row`` (of the examples), ``part``, ``y_pred`` (a number, or a label as written); ``inner_fold`` of validation;
+``p_<label>`` or else ``score``; ``params``, ``n_parameters`` and ``vc_dimension`` where they are needed and known.
+"""
+Done: TypeAlias = tuple[int, Outcome]
 """The position of a task among the others, and its result."""
 
 
-def perform(place: int, examples: Examples, job: Job) -> Done:
+def perform(place: int, examples: Examples, task: Task) -> Done:
     """Do one task; an exception of the user's code is returned as a failure, so that the other tasks continue."""
     _one_thread()
     listen()
     try:
         with _messages() as texts:
-            table = _predictions(examples, job)
-        return place, Fitted(table, tuple(dict.fromkeys(texts)))
+            table = _predictions(examples, task)
+        return place, table.replace_schema_metadata({MESSAGES: json.dumps(list(dict.fromkeys(texts)))})
     except Exception as error:  # noqa: BLE001 - the user's own code can raise anything
-        return place, Failure(in_one_line(error), "".join(traceback.format_exception(error)))
+        lines = "".join(traceback.format_exception(error))
+        return place, Failure(task.variant.model, task.numbers, in_one_line(error), lines)
+
+
+MESSAGES = b"messages"
+
+
+def messages_of(table: pa.Table) -> list[str]:
+    """Return the warnings of the estimator that made some predictions."""
+    messages: list[str] = json.loads(table.schema.metadata[MESSAGES])
+    return messages
 
 
 _here = threading.local()
@@ -149,28 +114,28 @@ def listen() -> None:
         warnings.showwarning = hear
 
 
-def _predictions(examples: Examples, job: Job) -> pa.Table:
-    """Fit the estimator of a job, after a search if it has a grid, and predict."""
-    chosen = dict(job.chosen)
+def _predictions(examples: Examples, task: Task) -> pa.Table:
+    """Fit the estimator of a task, after a search if it has a grid, and predict."""
+    chosen, fit = dict(task.variant.chosen), task.fit
     tables = []
-    if job.estimator.grid:
-        best, validated = _search(examples, job)
+    if task.estimator.grid:
+        best, validated = _search(examples, task)
         chosen |= best
         for fold, (model, rows) in enumerate(validated, start=1):
             tables.append(_predicted(model, examples, rows, part="validation", inner_fold=fold))
-    model = _model(examples, job, chosen, job.train)
-    if job.train_predictions:
-        tables.append(_predicted(model, examples, np.unique(job.train), part="train"))
-    tables.append(_predicted(model, examples, job.test, part=job.part))
+    model = _model(examples, task, chosen, fit.train)
+    if task.scheme.train_predictions:
+        tables.append(_predicted(model, examples, np.unique(fit.train), part="train"))
+    tables.append(_predicted(model, examples, fit.test, part=fit.part))
     table = pa.concat_tables(tables, promote_options="default").combine_chunks()
     facts: dict[str, str | float | None] = {}
     if chosen:
         facts["params"] = json.dumps(chosen, sort_keys=True, ensure_ascii=False, default=str)
     # Criteria need the training error beside these; the number of parameters is also an axis of complexity.
-    with_training = job.train_predictions or job.part == "train"
-    if with_training or job.chosen:
+    with_training = task.scheme.train_predictions or fit.part == "train"
+    if with_training or task.variant.chosen:
         n_classes = len(examples.classes)
-        facts["n_parameters"] = count_parameters(model, examples.features, job.train, n_classes)
+        facts["n_parameters"] = count_parameters(model, examples.features, fit.train, n_classes)
     if with_training and examples.classes:
         facts["vc_dimension"] = vc_dimension(model)
     for name, value in facts.items():
@@ -183,17 +148,20 @@ Validated: TypeAlias = tuple[tuple[Model, Rows], ...]
 """Fitted models, each with the rows that it was validated on."""
 
 
-def _search(examples: Examples, job: Job) -> tuple[dict[str, object], Validated]:
+def _search(examples: Examples, task: Task) -> tuple[dict[str, object], Validated]:
     """Return the candidate with the least mean loss over all validation rows, the first of equals; its models."""
-    how = job.search
-    folds = inner_folds(examples, job.train, folds=how.folds, seed=how.seed, stratify=how.stratify)
+    scheme, train = task.scheme, task.fit.train
+    assert scheme.inner_folds is not None
+    assert scheme.select is not None
+    seed, stratify = task.search_seed, bool(scheme.stratify)
+    folds = inner_folds(examples, train, folds=scheme.inner_folds, seed=seed, stratify=stratify)
     best: tuple[float, dict[str, object], Validated] | None = None
-    for candidate in candidates(job.estimator.grid):
-        chosen = {**job.chosen, **candidate}
-        sides = ((job.train[kept], np.unique(job.train[out])) for kept, out in folds)
-        inner = tuple((_model(examples, job, chosen, train), test) for train, test in sides)
+    for candidate in candidates(task.estimator.grid):
+        chosen = {**task.variant.chosen, **candidate}
+        sides = ((train[kept], np.unique(train[out])) for kept, out in folds)
+        inner = tuple((_model(examples, task, chosen, rows), test) for rows, test in sides)
         pieces = ((m, rows_of(examples.features, rows), examples.target[rows]) for m, rows in inner)
-        losses = [_LOSSES[how.select](*piece) for piece in pieces]
+        losses = [_LOSSES[scheme.select](*piece) for piece in pieces]
         loss = float(np.concatenate(losses).mean())
         if best is None or loss < best[0]:
             best = (loss, candidate, inner)
@@ -233,9 +201,9 @@ _LOSSES: Mapping[Selection, Callable[[Model, Features, Values], Values]] = {
 """The loss of each row."""
 
 
-def _model(examples: Examples, job: Job, chosen: Table, rows: Rows) -> Model:
+def _model(examples: Examples, task: Task, chosen: Table, rows: Rows) -> Model:
     """Build an estimator and fit it on some rows."""
-    model = build(job.estimator, job.folder, chosen=chosen, seed=job.seed)
+    model = build(task.estimator, task.folder, chosen=chosen, seed=task.seed)
     fitted = model.fit(rows_of(examples.features, rows), examples.target[rows])
     return model if fitted is None else fitted
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import struct
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ import pyarrow as pa
 
 from evalreport import platform
 from evalreport.errors import OutputError, UsageError
-from evalreport.refit.fitting import Fitted
 
 _MAGIC = b"evalreport fits 3\n"
 _HEAD = struct.Struct("<Q32s32s")
@@ -29,10 +27,10 @@ class Journal:
 
     path: Path
     stream: BinaryIO
-    fits: dict[bytes, Fitted] = field(default_factory=dict)
+    fits: dict[bytes, pa.Table] = field(default_factory=dict)
     served: bool = False
 
-    def add(self, key: bytes, fitted: Fitted) -> None:
+    def add(self, key: bytes, table: pa.Table) -> None:
         """Write one finished fit, so that it survives the end of this process.
 
         Raises
@@ -41,7 +39,6 @@ class Journal:
             The disk is full.
         """
         sink = pa.BufferOutputStream()
-        table = fitted.table.replace_schema_metadata({"messages": json.dumps(fitted.messages)})
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
         body = sink.getvalue().to_pybytes()
@@ -98,7 +95,7 @@ def open_journal(path: Path) -> Iterator[Journal]:
             os.close(descriptor)
 
 
-def _read(stream: BinaryIO, fits: dict[bytes, Fitted]) -> int:
+def _read(stream: BinaryIO, fits: dict[bytes, pa.Table]) -> int:
     """Read the complete records; return where the last one ends (0: no journal of this format)."""
     size = os.fstat(stream.fileno()).st_size
     if stream.read(len(_MAGIC)) != _MAGIC:
@@ -112,7 +109,5 @@ def _read(stream: BinaryIO, fits: dict[bytes, Fitted]) -> int:
         body = stream.read(length) if length <= size - end else b""
         if len(body) < length or hashlib.sha256(body).digest() != checksum:
             return end
-        table = pa.ipc.open_stream(body).read_all()
-        messages = json.loads((table.schema.metadata or {}).get(b"messages", b"[]"))
-        fits[key] = Fitted(table.replace_schema_metadata(None), tuple(messages))
+        fits[key] = pa.ipc.open_stream(body).read_all()
         end += _HEAD.size + length

@@ -12,19 +12,19 @@ import pyarrow as pa
 
 from evalreport.errors import UsageError
 from evalreport.refit.examples import Examples
-from evalreport.refit.fitting import Fitted
+from evalreport.refit.fitting import messages_of
 from evalreport.refit.plans import Scheme
 from evalreport.refit.tasks import Task
 
 WRITTEN_FORMATS = (".parquet", ".csv", ".csv.gz")
 KEYS = ("repeat", "fold", "replicate", "seed")
 FACTS = ("inbag", "part", "inner_fold", "params", "train_size", "complexity", "n_parameters", "vc_dimension")
-Result = tuple[Task, Fitted]
+Result = tuple[Task, pa.Table]
 
 
 def prediction_table(examples: Examples, scheme: Scheme, results: Sequence[Result]) -> pa.Table:
     """Return all predictions as an Arrow table, in the order of models, fits and examples, without empty columns."""
-    tables = [_of_task(task, fitted.table, scheme, examples.n) for task, fitted in results]
+    tables = [_of_task(task, table, scheme, examples.n) for task, table in results]
     table = pa.concat_tables(tables, promote_options="default").combine_chunks()
     columns = dict(zip(table.column_names, table.columns, strict=True))
     if len(columns["part"].unique()) == 1:
@@ -46,13 +46,10 @@ def prediction_table(examples: Examples, scheme: Scheme, results: Sequence[Resul
 
 def _of_task(task: Task, table: pa.Table, scheme: Scheme, n: int) -> pa.Table:
     """Return the predictions of a task with the columns that identify its fit."""
-    constants = {name: pa.scalar(value, pa.int32()) for name, value in task.fit.keys.items()}
-    if task.fit.sized:
-        constants["train_size"] = pa.scalar(len(task.fit.train), pa.int32())
-    if task.variant.complexity is not None:
-        constants["complexity"] = pa.scalar(task.variant.complexity)
-    for name, value in {"model": pa.scalar(task.variant.model), **constants}.items():
-        table = table.append_column(name, pa.repeat(value, len(table)))
+    kinds = {"model": pa.string(), "complexity": pa.float64()}
+    for name, value in {"model": task.variant.model, **task.numbers}.items():
+        constant = pa.scalar(value, kinds.get(name, pa.int32()))
+        table = table.append_column(name, pa.repeat(constant, len(table)))
     if scheme.name == "bootstrap-oob" and task.fit.part == "test":
         drawn = np.bincount(task.fit.train, minlength=n)[table.column("row").to_numpy()]
         validated = np.asarray(table.column("part")) != "test"
@@ -105,10 +102,10 @@ def warnings_of(results: Sequence[Result]) -> Iterator[str]:
     """Yield each warning of each model once, with the number of fits."""
     counts: dict[tuple[str, str], int] = {}
     fits: dict[str, int] = {}
-    for task, fitted in results:
+    for task, table in results:
         model = task.variant.model
         fits[model] = fits.get(model, 0) + 1
-        for message in fitted.messages:
+        for message in messages_of(table):
             counts[model, message] = counts.get((model, message), 0) + 1
     for (model, message), count in counts.items():
         yield f"{model} warned in {count} of {fits[model]} fits: {message}"

@@ -19,7 +19,7 @@ from evalreport.metrics import METRICS
 from evalreport.refit.backends import perform_all
 from evalreport.refit.building import check_buildable, require_refit
 from evalreport.refit.examples import Examples, read_examples, same_features
-from evalreport.refit.fitting import Failure, Fitted
+from evalreport.refit.fitting import Failure, Outcome
 from evalreport.refit.journal import Journal, journal_path, open_journal
 from evalreport.refit.plans import Plan, describe, read_plan, settle, variants
 from evalreport.refit.prediction_tables import (
@@ -38,16 +38,6 @@ from evalreport.texts.visible import escaped_json
 
 Progress = Callable[[str, float], None]
 SCHEMA = "evalreport/resample/1"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FitFailure:
-    """A failed fit: its model and numbers, the exception in one line, and the traceback."""
-
-    model: str
-    fit: Mapping[str, float]
-    error: str
-    traceback: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +62,7 @@ class Resampled:
     n_rows: int
     n_fits: int
     n_reused: int
-    failures: tuple[FitFailure, ...]
+    failures: tuple[Failure, ...]
     failures_file: Path | None
     warnings: tuple[WarningRecord, ...]
     estimators_warned: tuple[str, ...]
@@ -162,16 +152,16 @@ def _check_output(output: Path) -> None:
 
 def _carry_out(
     plan: Plan, examples: Examples, tasks: Sequence[Task], journal: Journal, progress: Progress | None
-) -> list[Fitted | Failure]:
+) -> list[Outcome]:
     """Do the tasks that are not in the journal, and add each to it when it is done."""
-    outcomes: dict[int, Fitted | Failure] = {
+    outcomes: dict[int, Outcome] = {
         place: journal.fits[task.key] for place, task in enumerate(tasks) if task.key in journal.fits
     }
     waiting = [place for place in range(len(tasks)) if place not in outcomes]
-    for number, outcome in perform_all(plan, examples, [tasks[place].job for place in waiting]):
+    for number, outcome in perform_all(plan, examples, [tasks[place] for place in waiting]):
         place = waiting[number]
         outcomes[place] = outcome
-        if isinstance(outcome, Fitted):
+        if not isinstance(outcome, Failure):
             journal.add(tasks[place].key, outcome)
         if progress is not None:
             progress(f"fit {len(outcomes):,} of {len(tasks):,}", len(outcomes) / len(tasks))
@@ -181,15 +171,15 @@ def _carry_out(
 def _write(
     plan: Plan,
     examples: Examples,
-    outcomes: Sequence[tuple[Task, Fitted | Failure]],
+    outcomes: Sequence[tuple[Task, Outcome]],
     output: Path,
     warnings: tuple[WarningRecord, ...],
     reused: int,
     done: Callable[[Path], None],
 ) -> Resampled:
     """Write predictions, failures and the record together."""
-    results = [(task, outcome) for task, outcome in outcomes if isinstance(outcome, Fitted)]
-    failures = tuple(_failure(task, outcome) for task, outcome in outcomes if isinstance(outcome, Failure))
+    results = [(task, outcome) for task, outcome in outcomes if not isinstance(outcome, Failure)]
+    failures = tuple(outcome for _, outcome in outcomes if isinstance(outcome, Failure))
     predictions, record, failed = _places(output)
     files: dict[Path, bytes | None] = {failed: _failures_text(failures) if failures else None}
     warned = tuple(warnings_of(results))
@@ -246,16 +236,7 @@ def _places(output: Path) -> tuple[Path, Path, Path]:
     return output, output.with_name(f"{stem}.resample.json"), output.with_name(f"{stem}.failures.md")
 
 
-def _failure(task: Task, failure: Failure) -> FitFailure:
-    fit: dict[str, float] = dict(task.fit.keys)
-    if task.fit.sized:
-        fit["train_size"] = len(task.fit.train)
-    if task.variant.complexity is not None:
-        fit["complexity"] = task.variant.complexity
-    return FitFailure(model=task.variant.model, fit=fit, error=failure.error, traceback=failure.traceback)
-
-
-def _failures_text(failures: Sequence[FitFailure]) -> bytes:
+def _failures_text(failures: Sequence[Failure]) -> bytes:
     parts = ["# Fits that failed\n"]
     for failure in failures:
         which = ", ".join(f"{name} {value:g}" for name, value in failure.fit.items())
@@ -284,7 +265,7 @@ def _publish(files: Mapping[Path, bytes | None], done: Callable[[], None]) -> No
         ) from error
 
 
-def _arguments(plan: Plan, examples: Examples, failures: Sequence[FitFailure]) -> tuple[str, ...]:
+def _arguments(plan: Plan, examples: Examples, failures: Sequence[Failure]) -> tuple[str, ...]:
     """Return the arguments of ``run`` that the predictions alone do not show."""
     words: list[str] = []
     if examples.positive is not None and examples.positive != positive_of(examples.classes, None):

@@ -183,16 +183,12 @@ def _folds(examples: Examples, seed: int, keys: Table) -> Iterator[Fit]:
         yield from _numbered(sides, repeat)
 
 
-def _leave_one_out(examples: Examples, _seed: int, _keys: Table) -> Iterator[Fit]:
-    from sklearn.model_selection import LeaveOneOut
+def _leave_out(examples: Examples, _seed: int, _keys: Table) -> Iterator[Fit]:
+    """Leave out each group, or each example where there are no groups."""
+    from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
-    return _numbered(LeaveOneOut().split(np.zeros(examples.n)))
-
-
-def _leave_group_out(examples: Examples, _seed: int, _keys: Table) -> Iterator[Fit]:
-    from sklearn.model_selection import LeaveOneGroupOut
-
-    return _numbered(LeaveOneGroupOut().split(np.zeros(examples.n), groups=examples.groups))
+    splitter = LeaveOneOut() if examples.groups is None else LeaveOneGroupOut()
+    return _numbered(splitter.split(np.zeros(examples.n), groups=examples.groups))
 
 
 def _time_ordered(examples: Examples, _seed: int, keys: Table) -> Iterator[Fit]:
@@ -282,8 +278,8 @@ _DIVISIONS: Mapping[str, Callable[[Examples, int, Table], Iterator[Fit]]] = {
     "stratified-kfold": _folds,
     "repeated-kfold": _folds,
     "repeated-stratified-kfold": _folds,
-    "leave-one-out": _leave_one_out,
-    "leave-group-out": _leave_group_out,
+    "leave-one-out": _leave_out,
+    "leave-group-out": _leave_out,
     "time-ordered": _time_ordered,
     "5x2cv": lambda examples, seed, keys: _folds(examples, seed, {**keys, "repeats": 5, "folds": 2}),
     "nested": _folds,

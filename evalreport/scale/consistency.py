@@ -33,6 +33,8 @@ Group = tuple[str | None, str | None]
 """A column of slices and one of its values; both None: all examples."""
 ROUNDING = 1e-9
 """Sums agree to this share of them, whatever the engine that added them up."""
+ROUNDING_OF_RANKS = 1e-6
+"""The same of sums of squared derivatives, which are computed from the bins."""
 UNIT = 2.0 ** (3 - BITS)
 """Of n examples each product is rounded to a multiple of at most this, times n and the largest product."""
 EDGE = 1e-11
@@ -84,7 +86,7 @@ def check_sums(histograms: pa.Table, products: pa.Table, counts: pa.Table, manif
         Bins that overlap, totals by model, class and slice that differ, products that no examples can have.
     """
     sizes = _class_sizes(counts, manifest)
-    bins = _Histograms.of(histograms)
+    bins = _Histograms(histograms)
     bins.check(sizes)
     _check_cuts(bins, counts, manifest)
     _Products(products, bins, sizes).check()
@@ -115,70 +117,46 @@ def _class_sizes(counts: pa.Table, manifest: Manifest) -> dict[Group, tuple[int,
 # --- histograms -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Histograms:
     """The rows of the table of histograms as arrays (r,): positions of group and model, class, bin and count.
 
     Bins are numbered by model and score: ``first[m]`` is the first of model m, ``low`` and ``high`` are (b,).
+    ``probability`` says of which models these are probabilities.
     """
 
-    groups: tuple[Group, ...]
-    models: tuple[str, ...]
-    probability: tuple[bool, ...]
-    group: Indices
-    model: Indices
-    positive: Indices
-    bin: Indices
-    count: Indices
-    low: Floats
-    high: Floats
-    first: Indices
-
-    @classmethod
-    def of(cls, table: pa.Table) -> _Histograms:
-        """Take them out of their table, and check each row and each bin."""
+    def __init__(self, table: pa.Table) -> None:
+        """Check each row and each bin."""
         required = ("model", "probability", "positive", "low", "high", "count")
         if not table.num_rows or any(table[name].null_count for name in required):
             raise Contradiction(HISTOGRAMS, "empty_cell")
-        group, groups = _groups(table)
-        model, models = _coded(table["model"])
+        self.group, self.groups = _groups(table)
+        self.model, models = _coded(table["model"])
+        self.models: tuple[str, ...] = tuple(models)
         flags = (table[name].to_numpy() for name in ("positive", "probability"))
-        positive, probability = (column.astype(np.int64) for column in flags)
-        low, high, count = (table[name].to_numpy() for name in ("low", "high", "count"))
+        self.positive, probability = (column.astype(np.int64) for column in flags)
+        low, high, self.count = (table[name].to_numpy() for name in ("low", "high", "count"))
         if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
             raise Contradiction(HISTOGRAMS, "limits")
-        if (count < 1).any():
+        if (self.count < 1).any():
             raise Contradiction(HISTOGRAMS, "count_below_one")
         of_probability = np.zeros(len(models), np.int64)
-        of_probability[model] = probability
+        of_probability[self.model] = probability
         inside = (low >= 0) & (high <= 1)
-        if (of_probability[model] != probability).any() or not inside[probability == 1].all():
+        if (of_probability[self.model] != probability).any() or not inside[probability == 1].all():
             raise Contradiction(HISTOGRAMS, "limits")
+        self.probability = tuple(map(bool, of_probability))
         lows, place = np.unique(low, return_inverse=True)
-        bins = model * len(lows) + place.ravel()
+        bins = self.model * len(lows) + place.ravel()
         keys, first_row, number = np.unique(bins, return_index=True, return_inverse=True)
-        number = number.ravel()
-        bin_low, bin_high, of_model = low[first_row], high[first_row], keys // len(lows)
+        self.bin, self.low, self.high = number.ravel(), low[first_row], high[first_row]
+        of_model = keys // len(lows)
         same = of_model[1:] == of_model[:-1]
-        if (bin_high[number] != high).any() or (bin_high[:-1][same] >= bin_low[1:][same]).any():
+        if (self.high[self.bin] != high).any() or (self.high[:-1][same] >= self.low[1:][same]).any():
             raise Contradiction(HISTOGRAMS, "overlap")
-        first = np.searchsorted(of_model, np.arange(len(models) + 1))
-        rows = (group * len(keys) + number) * 2 + positive
+        self.first = np.searchsorted(of_model, np.arange(len(models) + 1))
+        rows = (self.group * len(keys) + self.bin) * 2 + self.positive
         if len(np.unique(rows)) < len(rows):
             raise Contradiction(HISTOGRAMS, "row_twice")
-        return cls(
-            groups=groups,
-            models=tuple(models),
-            probability=tuple(map(bool, of_probability)),
-            group=group,
-            model=model,
-            positive=positive,
-            bin=number,
-            count=count,
-            low=bin_low,
-            high=bin_high,
-            first=first,
-        )
 
     def check(self, sizes: dict[Group, tuple[int, int]]) -> None:
         """Check the totals: of every model by group and class, and of every bin by column of slices."""
@@ -330,40 +308,27 @@ class _Products:
             own = {key: values[positive] for key, values in found.items() if positive in values}
             if len(classes) == 2:
                 for metric, slopes in self.ranks.items():
-                    squares = {m: _squares(slopes, bins[m], positive) for m in bins}
-                    self._check_ranks(metric, own, squares, sum(sizes))
+                    self._check_sums(metric, own, {m: _of_ranks(slopes, bins[m], positive) for m in bins})
             for metric, loss in self.losses.items():
-                self._check_losses(metric, own, {m: _bounds(loss, bins[m], positive) for m in forecasting})
+                self._check_sums(metric, own, {m: _of_losses(loss, bins[m], positive) for m in forecasting})
             for model in forecasting:
                 self._check_forecasts(own, model, bins[model], positive)
 
-    def _check_ranks(
-        self, metric: str, own: Mapping[Key, float], squares: Mapping[str, tuple[float, float, int]], n: int
-    ) -> None:
-        """Check squares of derivatives, which follow from the histogram, and products by Cauchy and Schwarz."""
-        for a, b in _pairs(squares):
-            (of_a, largest, size), (of_b, other, _) = squares[a], squares[b]
-            error = size * n * largest * other * UNIT
-            most = (1 + 1e-6) * math.sqrt(of_a * of_b) + error
-            total = own[metric, a, b]
-            if abs(total) > most or (a == b and abs(total - of_a) > 1e-6 * of_a + error):
-                raise Contradiction(PRODUCTS, "product", metric=metric, a=a, b=b)
-
-    def _check_losses(self, metric: str, own: Mapping[Key, float], bounds: Mapping[str, _Bounds]) -> None:
-        """Check sums of losses and of their squares, which lie within those of the bins' ends, and products."""
+    def _check_sums(self, metric: str, own: Mapping[Key, float], bounds: Mapping[str, _Bounds]) -> None:
+        """Check squares and sums, which lie within bounds by the histograms, and products by Cauchy and Schwarz."""
+        rounding = ROUNDING_OF_RANKS if metric in self.ranks else ROUNDING
         errors = {m: one.size * self.n * one.largest * UNIT for m, one in bounds.items()}
         for a, b in _pairs(bounds):
             squares = [own[metric, m, m] + errors[m] * bounds[m].largest for m in (a, b)]
             most = math.sqrt(max(squares[0], 0.0) * max(squares[1], 0.0))
             error = errors[a] * bounds[b].largest
-            holds = abs(own[metric, a, b]) <= (1 + ROUNDING) * most + error
+            holds = abs(own[metric, a, b]) <= (1 + rounding) * most + error
             if holds and a == b:
+                holds = _within(own[metric, a, a], bounds[a].of_squares, error, rounding)
+            of_losses = bounds[a].of_losses
+            if holds and a == b and of_losses is not None:
                 total, largest = own[metric, a, None], (1 + ROUNDING) * math.sqrt(bounds[a].size * most)
-                holds = (
-                    _within(own[metric, a, a], bounds[a].of_squares, error)
-                    and _within(total, bounds[a].of_losses, errors[a])
-                    and abs(total) <= largest + errors[a]
-                )
+                holds = _within(total, of_losses, errors[a]) and abs(total) <= largest + errors[a]
             if not holds:
                 raise Contradiction(PRODUCTS, "product", metric=metric, a=a, b=b)
 
@@ -399,33 +364,37 @@ def _pairs(models: Iterable[str]) -> Iterator[tuple[str, str]]:
     return combinations_with_replacement(sorted(models), 2)
 
 
-def _within(value: float, limits: tuple[float, float], error: float) -> bool:
+def _within(value: float, limits: tuple[float, float], error: float, rounding: float = ROUNDING) -> bool:
     low, high = limits
-    return low - ROUNDING * abs(low) - error <= value <= high + ROUNDING * abs(high) + error
+    return low - rounding * abs(low) - error <= value <= high + rounding * abs(high) + error
 
 
-def _squares(slopes: Callable[..., Floats], bins: _Bins, positive: bool) -> tuple[float, float, int]:
-    """Return the sum of a class's squared derivatives, the largest derivative of both classes, and the class's size."""
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """The least and the most that a class's squares (and losses, of these alone) add up to.
+
+    ``largest`` is the largest loss, or the largest derivative of both classes; ``size`` the number of examples.
+    """
+
+    of_squares: tuple[float, float]
+    largest: float
+    size: int
+    of_losses: tuple[float, float] | None = None
+
+
+def _of_ranks(slopes: Callable[..., Floats], bins: _Bins, positive: bool) -> _Bounds:
+    """Return the sum of a class's squared derivatives, which follows from the histogram, as both bounds."""
     negatives, positives = bins.counts[:, ::-1]
     tied = (bins.low == bins.high)[::-1]
     of_positives, of_negatives = slopes(*groups_of(positives, negatives, tied))
     of_positives, of_negatives = by_bin(of_positives, of_negatives, positives, tied)
     used = np.concatenate([of_positives[positives > 0], of_negatives[negatives > 0]])
     counts, derivative = (positives, of_positives) if positive else (negatives, of_negatives)
-    return float((counts * derivative**2).sum()), float(np.abs(used).max()), int(counts.sum())
+    total = float((counts * derivative**2).sum())
+    return _Bounds((total, total), float(np.abs(used).max()), int(counts.sum()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """The least and the most that the losses of a class, and their squares, add up to; the largest loss; its size."""
-
-    of_losses: tuple[float, float]
-    of_squares: tuple[float, float]
-    largest: float
-    size: int
-
-
-def _bounds(loss: Callable[..., Floats], bins: _Bins, positive: bool) -> _Bounds:
+def _of_losses(loss: Callable[..., Floats], bins: _Bins, positive: bool) -> _Bounds:
     """Bound the losses of a class by the ends of its bins: a loss grows with the distance from the truth.
 
     Where a score ranks, nothing is known of the probabilities but that they are some.
@@ -437,4 +406,4 @@ def _bounds(loss: Callable[..., Floats], bins: _Bins, positive: bool) -> _Bounds
     largest = max(float(np.abs(loss(np.array([0.0, 1.0]), true, log)).max()) for true in (0.0, 1.0))
     of_losses = (float((counts * least).sum()), float((counts * most).sum()))
     of_squares = (float((counts * least**2).sum()), float((counts * most**2).sum()))
-    return _Bounds(of_losses, of_squares, largest, int(counts.sum()))
+    return _Bounds(of_squares, largest, int(counts.sum()), of_losses)

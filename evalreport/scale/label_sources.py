@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -239,6 +239,14 @@ class LabelledSource:
     values: dict[str, dict[str, str]]
     """Text, as the engine writes it, to text, as the reader of files does."""
 
+    def relabelled(self, label_of: Callable[[str, str], str | None]) -> LabelledSource:
+        """Return the source with other labels, by the column and the label; None: an empty cell."""
+        values = dict(self.values)
+        for name in {TRUTH, PREDICTION} & values.keys():
+            labels = ((own, label_of(name, text)) for own, text in values[name].items())
+            values[name] = {own: label for own, label in labels if label is not None}
+        return replace(self, values=values)
+
 
 def headers_of(one: OpenedSource, columns: Iterable[str]) -> dict[str, str]:
     """Return the source's own header of each column that it has."""
@@ -279,8 +287,6 @@ def labelled(
         column: _distinct(one, header, option=columns.get(column))
         for column, header in headers_of(one, columns).items()
     }
-    for column in {TRUTH, PREDICTION} & values.keys():
-        values[column] = {own: text for own, text in values[column].items() if text.strip() not in missing}
     models: tuple[str, ...] = (one.source.model,)
     if "model" in one.roles.columns and not one.source.is_truth:
         header = one.roles.columns["model"]
@@ -293,7 +299,8 @@ def labelled(
         if not all(model.strip() for model in models) or collected(empty).num_rows:
             raise InputError.of("model_without_name", file=name, column=header)
         values["model"] = named
-    return LabelledSource(one, () if one.source.is_truth else models, rows, values)
+    found = LabelledSource(one, () if one.source.is_truth else models, rows, values)
+    return found.relabelled(lambda _name, text: None if text.strip() in missing else text)
 
 
 def without_doubtful(sources: Sequence[LabelledSource], named: Collection[str]) -> list[LabelledSource]:
@@ -312,26 +319,17 @@ def without_doubtful(sources: Sequence[LabelledSource], named: Collection[str]) 
     ignored = {IGNORED} if are_ignored(true - {*DOUBTFUL_WORDS}, predicted) else set()
     gone = {TRUTH: (doubtful | ignored) - set(named), PREDICTION: doubtful - set(named)}
     return [
-        replace(one, values=one.values | {
-            name: {own: text for own, text in one.values[name].items() if text.strip() not in gone[name]}
-            for name in gone if name in one.values
-        })
-        for one in sources
-    ]  # fmt: skip
+        one.relabelled(lambda name, text: None if text.strip() in gone[name] else text) for one in sources
+    ]
 
 
 def one_spelling_each(sources: Sequence[LabelledSource]) -> list[LabelledSource]:
     """Spell labels that are the same number, or true and 1, alike in all sources."""
-    columns = (TRUTH, PREDICTION)
-    every = [text for one in sources for name in columns for text in one.values.get(name, {}).values()]
+    every = [
+        text for one in sources for name in (TRUTH, PREDICTION) for text in one.values.get(name, {}).values()
+    ]
     spelling = one_spelling(every)
-    return [
-        replace(one, values=one.values | {
-            name: {own: spelling[text] for own, text in one.values[name].items()}
-            for name in columns if name in one.values
-        })
-        for one in sources
-    ]  # fmt: skip
+    return [one.relabelled(lambda _name, text: spelling[text]) for one in sources]
 
 
 def as_text(one: OpenedSource, header: str) -> nw.Expr:

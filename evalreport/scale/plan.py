@@ -8,7 +8,7 @@ grouped by these, one row for each kind of example is left.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -103,20 +103,22 @@ def planned(
     digits = {PREDICTION: tuple(sorted(labels)), TRUTH: tuple(sorted(labels))}
     for column in columns:
         digits[column] = tuple(sorted({t for one in coded for t in one.values.get(column, {}).values()}))
-    ranked = _ranked(coded, digits[TRUTH], options)
+    ranked, positive = _ranked(coded, digits[TRUTH], options)
     blank = math.prod(len(texts) + 1 for texts in digits.values())
     if blank >= 2**62:
         raise UsageError("the columns have too many values together to be counted: name fewer")
     models = tuple(model for model, _ in givers)
-    long = nw.concat([_numbered(one, digits, models, engine, blank, ranked) for one in coded], how="vertical")
+    cut = _cut(digits[PREDICTION], positive, options.threshold)
+    numbered = (_numbered(one, digits, models, engine, blank, ranked, cut) for one in coded)
+    long = nw.concat(list(numbered), how="vertical")
     # Made wide where the rows of an id are together: what moves is the id, its giver, one number and its scores.
     numbers = [f"v{place}" for place in range(len(models))]
-    given = {models.index(model): found for one in coded for model in one.models if (found := ranked.of(one))}
+    found = ((model, ranked.get(one.opened.source.name)) for one in coded for model in one.models)
+    given = {models.index(model): ranking for model, ranking in found if ranking is not None}
     wide = [("number", f"v{place}", place) for place in range(len(models))]
     wide += [("score", f"s{place}", place) for place in given]
-    wide += [
-        ("probability", f"p{place}", place) for place, found in given.items() if found.probability is not None
-    ]
+    probable = (place for place, ranking in given.items() if ranking.probability is not None)
+    wide += [("probability", f"p{place}", place) for place in probable]
     rows = engine.spread(long).with_columns(_only(column, place).alias(name) for column, name, place in wide)
     by_id = rows.group_by("id").agg(nw.len().alias("n"), *(nw.col(name).max() for _, name, _ in wide))
     by_id = engine.keep(by_id) if given else by_id
@@ -128,7 +130,7 @@ def planned(
         files=tuple(file for _, file in givers),
         digits=digits,
         graded=given,
-        positive=ranked.positive,
+        positive=positive,
         blank=blank,
     )
 
@@ -141,21 +143,10 @@ def _only(column: str, place: int) -> nw.Expr:
     return own.otherwise(nw.lit(_ABSENT)) if column == "number" else own
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    """What ranks the examples of each source, by its name, and how labels are cut from it: of two classes alone."""
-
-    sources: dict[str, Graded]
-    positive: str | None = None
-    threshold: float | None = None
-
-    def of(self, one: LabelledSource) -> Graded | None:
-        """Return what ranks the examples of a source; None where nothing does."""
-        return self.sources.get(one.opened.source.name)
-
-
-def _ranked(coded: Sequence[LabelledSource], labels: Sequence[str], options: Options) -> _Ranked:
-    """Find what ranks the examples of each source.
+def _ranked(
+    coded: Sequence[LabelledSource], labels: Sequence[str], options: Options
+) -> tuple[dict[str, Graded], str | None]:
+    """Return what ranks the examples of each source, by its name, and the positive class: of two classes alone.
 
     Raises
     ------
@@ -183,7 +174,7 @@ def _ranked(coded: Sequence[LabelledSource], labels: Sequence[str], options: Opt
             f"--threshold {options.threshold:g}: "
             "every model gives labels (y_pred), so there is nothing to cut"
         )
-    return _Ranked(sources, positive, options.threshold)
+    return sources, positive
 
 
 def _givers(coded: Sequence[LabelledSource]) -> list[tuple[str | None, str]]:
@@ -208,7 +199,8 @@ def _numbered(
     models: Sequence[str | None],
     engine: Engine,
     blank: int,
-    ranked: _Ranked,
+    ranked: Mapping[str, Graded],
+    cut: nw.Expr,
 ) -> Frame:
     """Turn each row of a source into its id, the position of its giver among ``models``, and its number.
 
@@ -221,8 +213,8 @@ def _numbered(
     if "model" in one.values:
         headers["model"] = opened.roles.columns["model"]
     texts = {f"t{i}": as_text(opened, header) for i, header in enumerate(headers.values())}
-    ranking, none = ranked.of(one), nw.lit(math.nan)
-    if ranked.sources:
+    ranking, none = ranked.get(opened.source.name), nw.lit(math.nan)
+    if ranked:
         texts["score"] = none if ranking is None else ranking.ranking
         texts["probability"] = none if ranking is None or ranking.probability is None else ranking.probability
         texts["cut"] = none if ranking is None else ranking.cut
@@ -232,7 +224,7 @@ def _numbered(
         frame = _joined(frame, f"t{i}", f"c{i}", one.values[name], places, engine)
     codes: dict[str, nw.Expr] = {name: nw.col(f"c{i}") for i, name in enumerate(headers)}
     if ranking is not None and not opened.labelled:
-        codes[PREDICTION] = _cut(digits[PREDICTION], ranked)
+        codes[PREDICTION] = cut
     # Horner's rule, the first digit being the highest.
     number: nw.Expr = nw.lit(0)
     for name, values in digits.items():
@@ -246,16 +238,16 @@ def _numbered(
         nw.col("id").fill_null(""),
         giver.cast(nw.Int64).alias("giver"),
         nw.when(nw.col("id").is_null()).then(nw.lit(blank)).otherwise(number).cast(nw.Int64).alias("number"),
-        *(["score", "probability"] if ranked.sources else []),
+        *(["score", "probability"] if ranked else []),
     )
 
 
-def _cut(labels: Sequence[str], ranked: _Ranked) -> nw.Expr:
+def _cut(labels: Sequence[str], positive: str | None, threshold: float | None) -> nw.Expr:
     """Return the digit of the label that is cut from a probability or a score; 0 where that is empty."""
     import narwhals as nw
 
-    threshold = 0.5 if ranked.threshold is None else ranked.threshold
-    yes = 1 + labels.index(ranked.positive or "")
+    threshold = 0.5 if threshold is None else threshold
+    yes = 1 + (labels.index(positive) if positive is not None else 0)
     label = nw.when(nw.col("cut") >= threshold).then(nw.lit(yes)).otherwise(nw.lit(3 - yes))
     return nw.when(nw.col("cut").is_null()).then(nw.lit(0)).otherwise(label)
 

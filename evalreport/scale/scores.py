@@ -6,7 +6,7 @@ What is summed are whole numbers, so that neither the order of rows nor the numb
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.metrics.registry import losses_of_probability, slopes_of_ranks
 from evalreport.predictions.arrays import Values
 from evalreport.predictions.score_sums import FORECAST_BINS, ScoreSums, by_bin, forecast_key, groups_of
 from evalreport.scale.engines import Engine
@@ -82,9 +83,6 @@ def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
     import narwhals as nw
     import pyarrow as pa
 
-    from evalreport.metrics.registry import losses_of_probability, slopes_of_ranks
-
-    summed = _Summed(slopes_of_ranks(), losses_of_probability())
     cuts = [_cuts(scored, k, engine) for k in range(len(scored.models))]
     frame = scored.frame
     for k, cut in enumerate(cuts):
@@ -95,16 +93,36 @@ def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
     for place, column in enumerate((None, *scored.slices)):
         group = "g" if column is None else f"g{place - 1}"
         whole = frame.with_columns(nw.lit(0).cast(nw.Int64).alias(group)) if column is None else frame
-        counted = [_histogram(whole, group, k) for k in range(len(cuts))]
         values = (None,) if column is None else scored.slices[column]
+        by = _Slicing(whole, group, column, values)
+        counted = [_histogram(by, k) for k in range(len(cuts))]
         histograms += [
-            _as_table(column, values, (scored.models[k], k in scored.on_probabilities), cuts[k], *counted[k])
-            for k in range(len(cuts))
+            _as_table(by, scored.models[k], k in scored.on_probabilities, cut, *counted[k])
+            for k, cut in enumerate(cuts)
         ]
-        products += _products(scored, summed, whole, group, column, values, cuts, counted, engine)
+        products += _products(scored, by, cuts, counted, engine)
         for k in sorted(scored.with_probabilities):
-            products += _forecasts(scored, whole, group, column, values, k)
+            products += _forecasts(scored, by, k)
     return ScoreSums(pa.concat_tables(histograms), pa.Table.from_pylist(products, schema=products_schema()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Slicing:
+    """All examples by the values of a column of slices, whose positions stand in ``group``; None: not divided."""
+
+    frame: Frame
+    group: str
+    column: str | None
+    values: Sequence[str | None]
+
+    def row(
+        self, at: Mapping[str, int], metric: str, a: str, b: str | None, total: float
+    ) -> dict[str, object]:
+        """Return a row of the table of products: a sum over the class and the value of ``at``."""
+        return {
+            "slice": self.column, "value": self.values[at[self.group]], "metric": metric, "a": a, "b": b,
+            "positive": bool(at["y"]), "total": total,
+        }  # fmt: skip
 
 
 def histograms_schema() -> pa.Schema:
@@ -218,19 +236,18 @@ Counted = tuple[Numbers, Numbers, Numbers, Numbers]
 """Of a histogram's rows: the position of the slice, the class, the number of the bin, and the count."""
 
 
-def _histogram(frame: Frame, group: str, k: int) -> Counted:
+def _histogram(by: _Slicing, k: int) -> Counted:
     import narwhals as nw
 
-    names = [group, "y", f"c{k}"]
-    table = collected(frame.group_by(*names).agg(nw.len().alias("count")))
+    names = [by.group, "y", f"c{k}"]
+    table = collected(by.frame.group_by(*names).agg(nw.len().alias("count")))
     table = table.sort_by([(name, "ascending") for name in names])
     place, y, code, counts = (whole_numbers(table, name) for name in (*names, "count"))
     return place, y, code, counts
 
 
 def _as_table(
-    column: str | None, values: Sequence[str | None], model: tuple[str, bool], cut: _Cut, group: Numbers, y: Numbers,
-    code: Numbers, count: Numbers,
+    by: _Slicing, model: str, probability: bool, cut: _Cut, group: Numbers, y: Numbers, code: Numbers, count: Numbers
 ) -> pa.Table:  # fmt: skip
     import pyarrow as pa
 
@@ -238,10 +255,10 @@ def _as_table(
     rows = len(code)
     return pa.table(
         {
-            "slice": pa.array([column] * rows, pa.string()),
-            "value": pa.array(values, pa.string()).take(pa.array(group)),
-            "model": pa.array([model[0]] * rows, pa.string()),
-            "probability": pa.array([model[1]] * rows, pa.bool_()),
+            "slice": pa.array([by.column] * rows, pa.string()),
+            "value": pa.array(by.values, pa.string()).take(pa.array(group)),
+            "model": pa.array([model] * rows, pa.string()),
+            "probability": pa.array([probability] * rows, pa.bool_()),
             "positive": y == 1,
             "low": cut.low[place],
             "high": cut.high[place],
@@ -250,43 +267,29 @@ def _as_table(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Summed:
-    """The metrics whose sums of products are kept, by name: derivatives of rank metrics, and mean losses."""
-
-    slopes: Mapping[str, Callable[..., Any]]
-    losses: Mapping[str, Callable[..., Any]]
-
-
 # --- sums of products -------------------------------------------------------------------------------------------------
 
 
 def _products(
-    scored: Scored,
-    summed: _Summed,
-    frame: Frame,
-    group: str,
-    column: str | None,
-    values: Sequence[str | None],
-    cuts: Sequence[_Cut],
-    counted: Sequence[Counted],
-    engine: Engine,
+    scored: Scored, by: _Slicing, cuts: Sequence[_Cut], counted: Sequence[Counted], engine: Engine
 ) -> Iterator[dict[str, object]]:
-    """Yield the rows of the table of products for one column of slices, or for all examples."""
+    """Yield the rows of the table of products: of derivatives of rank metrics, and of losses of probabilities."""
     import narwhals as nw
 
+    slopes_by_name, losses_by_name = slopes_of_ranks(), losses_of_probability()
+    frame, group = by.frame, by.group
     scales: dict[str, Floats] = {}
     for k, cut in enumerate(cuts):
-        table = _slopes(summed, cut, counted[k], len(values), scales, k)
+        table = _slopes(slopes_by_name.values(), cut, counted[k], len(by.values), scales, k)
         key = (nw.col(group) * 2 + nw.col("y")) * cut.size + nw.col(f"c{k}")
         frame = frame.with_columns(key.alias(f"k{k}")).join(engine.small(table), on=f"k{k}", how="left")
     losses: list[nw.Expr] = []
     for k in sorted(scored.with_probabilities):
-        for place, loss in enumerate(summed.losses.values()):
+        for place, loss in enumerate(losses_by_name.values()):
             scale = _scale_of_loss(loss, scored.probabilities[k], scored.n)
             name = f"l{place}_{k}"
             losses.append((loss(nw.col(f"p{k}"), nw.col("y"), _log) * scale).alias(name))
-            scales[name] = np.full(len(values), scale)
+            scales[name] = np.full(len(by.values), scale)
     frame = frame.select(group, "y", *(name for name in scales if name.startswith("d")), *losses)
     sums: dict[str, tuple[str, str, str | None, Floats]] = {}
     asked: list[nw.Expr] = []
@@ -297,46 +300,38 @@ def _products(
         asked.append((product + 0.5).floor().cast(nw.Int64).alias(name))
 
     more = _power_below(math.sqrt(2.0**BITS / scored.n))
-    prefixes = [*((f"d{m}_", name) for m, name in enumerate(summed.slopes))]
-    prefixes += [(f"l{place}_", name) for place, name in enumerate(summed.losses)]
+    prefixes = [(f"d{m}_", name) for m, name in enumerate(slopes_by_name)]
+    prefixes += [(f"l{place}_", name) for place, name in enumerate(losses_by_name)]
     for prefix, metric in prefixes:
         own = [k for k in range(len(cuts)) if f"{prefix}{k}" in scales]
         for a, b in combinations_with_replacement(own, 2):
             first, second = f"{prefix}{a}", f"{prefix}{b}"
             ask(metric, a, b, nw.col(first) * nw.col(second), scales[first] * scales[second])
-        for a in own if metric in summed.losses else ():
+        for a in own if metric in losses_by_name else ():
             ask(metric, a, None, nw.col(f"{prefix}{a}") * more, scales[f"{prefix}{a}"] * more)
     # Rounded row by row, then added.
     rounded = frame.select(group, "y", *asked)
     table = collected(rounded.group_by(group, "y").agg(nw.col(name).sum() for name in sums))
     for row in table.sort_by([(group, "ascending"), ("y", "ascending")]).to_pylist():
         for name, (metric, one, other, scales_of) in sums.items():
-            by = float(scales_of[row[group]])
-            if by:
-                yield {
-                    "slice": column, "value": values[row[group]], "metric": metric, "a": one, "b": other,
-                    "positive": bool(row["y"]), "total": int(row[name]) / by,
-                }  # fmt: skip
+            scale = float(scales_of[row[group]])
+            if scale:
+                yield by.row(row, metric, one, other, int(row[name]) / scale)
 
 
-def _forecasts(
-    scored: Scored, frame: Frame, group: str, column: str | None, values: Sequence[str | None], k: int
-) -> Iterator[dict[str, object]]:
+def _forecasts(scored: Scored, by: _Slicing, k: int) -> Iterator[dict[str, object]]:
     """Yield how many examples a model's probabilities put into each of ten bins, and the sums of the probabilities."""
     import narwhals as nw
 
     p, scale = nw.col(f"p{k}"), _power_below(2.0**BITS / scored.n)
     place = (p * FORECAST_BINS).round(12).floor().clip(0, FORECAST_BINS - 1).cast(nw.Int64)
     scaled = (p * scale + 0.5).floor().cast(nw.Int64)
-    whole = frame.select(group, "y", place.alias("bin"), scaled.alias("sum"))
-    keys = [group, "y", "bin"]
+    whole = by.frame.select(by.group, "y", place.alias("bin"), scaled.alias("sum"))
+    keys = [by.group, "y", "bin"]
     table = collected(whole.group_by(*keys).agg(nw.len().alias("count"), nw.col("sum").sum()))
     for row in table.sort_by([(key, "ascending") for key in keys]).to_pylist():
         for name, total in (("examples", float(row["count"])), ("forecasts", int(row["sum"]) / scale)):
-            yield {
-                "slice": column, "value": values[row[group]], "metric": forecast_key(name, row["bin"]),
-                "a": scored.models[k], "b": None, "positive": bool(row["y"]), "total": total,
-            }  # fmt: skip
+            yield by.row(row, forecast_key(name, row["bin"]), scored.models[k], None, total)
 
 
 def _log(column: nw.Expr) -> nw.Expr:
@@ -354,8 +349,8 @@ def _scale_of_loss(loss: Callable[..., Any], limits: Floats, n: int) -> float:
 
 
 def _slopes(
-    summed: _Summed, cut: _Cut, counted: Counted, groups: int, scales: dict[str, Floats], k: int
-) -> pa.Table:
+    metrics: Iterable[Callable[..., Any]], cut: _Cut, counted: Counted, groups: int, scales: dict[str, Floats], k: int
+) -> pa.Table:  # fmt: skip
     """Return the derivatives of every rank metric by slice, class and bin, scaled to be added as whole numbers."""
     import pyarrow as pa
 
@@ -363,7 +358,7 @@ def _slopes(
     place, size = np.searchsorted(cut.code, code), len(cut.code)
     tied = (cut.low == cut.high)[::-1]
     columns: dict[str, Values] = {f"k{k}": (group * 2 + y) * cut.size + code}
-    for m, slopes in enumerate(summed.slopes.values()):
+    for m, slopes in enumerate(metrics):
         values, scale = np.zeros(len(code)), np.zeros(groups)
         for g in range(groups):
             own = np.flatnonzero(group == g)

@@ -46,7 +46,7 @@ def frame_of(records: Sequence[object], kind: type) -> pd.DataFrame:
         There is no pandas.
     """
     rows = [row for record in records for row in _rows(record, kind)]
-    columns = dict.fromkeys([*_columns(kind), *(name for row in rows for name in row)])
+    columns = dict.fromkeys([*_flat(None, kind), *(name for row in rows for name in row)])
     return table({name: [row.get(name) for row in rows] for name in columns})
 
 
@@ -92,19 +92,6 @@ def _is_record(kind: object) -> bool:
     return dataclasses.is_dataclass(kind)
 
 
-def _columns(record: type) -> Iterator[str]:
-    """Yield the columns that every record of a class has."""
-    for name, (kind, inner) in _kinds(record).items():
-        if kind == "intervals":
-            yield from OF_INTERVAL
-        elif kind == "pair":
-            yield from ("a", "b")
-        elif kind == "record":
-            yield from (f"{name}_{part}" for part in _columns(inner))
-        elif kind != "mapping":
-            yield name
-
-
 def _rows(record: object, kind: type) -> Iterator[Row]:
     """Yield the rows of one record: one, or one for each element of its arrays."""
     row = _flat(record, kind)
@@ -114,23 +101,21 @@ def _rows(record: object, kind: type) -> Iterator[Row]:
 
 
 def _flat(record: object, kind: type) -> Row:
-    """Return the cells of one record by column; its arrays are still whole."""
+    """Return the cells of one record by column, its arrays still whole; of None the columns that every record has."""
     row: Row = {}
     for name, (holds, inner) in _kinds(kind).items():
-        value = getattr(record, name)
+        value = None if record is None else getattr(record, name)
         if holds == "intervals":
-            row |= {
-                cell: getattr(value[0], field, None) if value else None for cell, field in OF_INTERVAL.items()
-            }
+            first = value[0] if value else None
+            row |= {cell: getattr(first, field, None) for cell, field in OF_INTERVAL.items()}
         elif holds == "pair":
-            row |= {"a": value[0], "b": value[1]}
+            row["a"], row["b"] = (None, None) if value is None else value
         elif holds == "record":
-            part = dict.fromkeys(_columns(inner)) if value is None else _flat(value, inner)
-            row |= {f"{name}_{key}": cell for key, cell in part.items()}
+            row |= {f"{name}_{key}": cell for key, cell in _flat(value, inner).items()}
         elif holds == "mapping":
-            row |= {f"{name}_{key}": _cell(cell) for key, cell in value.items()}
+            row |= {f"{name}_{key}": _cell(cell) for key, cell in (value or {}).items()}
         else:
-            row[name] = ", ".join(value) if holds == "texts" else _cell(value)
+            row[name] = ", ".join(value) if holds == "texts" and value is not None else _cell(value)
     return row
 
 

@@ -24,8 +24,6 @@ from evalreport.texts.units import in_units
 
 T = TypeVar("T")
 
-EARLIER = "evalreport/results/1"
-"""The schema of version 0.1: sentences without code and parameters, and warnings of the level ``warning``."""
 NAME = "results.json"
 PDF = "report.pdf"
 _EXPECTED = "results.json of `evalreport run`, its output folder, or its report.pdf"
@@ -146,24 +144,16 @@ def parsed(data: bytes, name: str) -> JsonObject:
         content = strict_json(data)
     except ValueError as error:
         raise InputError(f"is not valid JSON ({str(error)[:160]})", file=name, expected=_EXPECTED) from None
-    if not isinstance(content, dict) or content.get("schema") not in (SCHEMA, EARLIER):
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         schema = content.get("schema") if isinstance(content, dict) else type(content).__name__
         raise InputError(
             f"has the schema {str(schema)[:60]!r}", file=name, expected=f"{SCHEMA!r}: {_EXPECTED}"
         )
-    if content["schema"] == EARLIER:
-        _rename_levels(content.get("warnings"))
     try:
         converted(content, Results)
     except ValueError as error:
         raise InputError(str(error), file=name, expected="the types of results.json") from None
     return content
-
-
-def _rename_levels(warnings: object) -> None:
-    for row in warnings if isinstance(warnings, list) else ():
-        if isinstance(row, dict) and row.get("level") == "warning":
-            row["level"] = "caution"
 
 
 def converted(content: object, record: type[T], said: Mapping[str, Message] | None = None) -> T:
@@ -251,21 +241,17 @@ def results_of(content: JsonObject) -> Results:
     Sentences are messages with code and parameters again, unless they were edited or this version has none that says
     the same: then they are plain messages, in English.
     """
-    with speaking(in_units(content.get("unit"), english())):
-        return _results_of(content)
-
-
-def _results_of(content: JsonObject) -> Results:
     written = content.get(SENTENCES, {})
     sentences_ = written.items() if isinstance(written, dict) else ()
-    results = converted(content, Results, {text: _as_message(text, (code,)) for text, code in sentences_})
-    coded: dict[str, Any] = {
-        name: tuple(
-            replace(record, text=_sentence(row)) if row.get("code") else record
-            for record, row in zip(getattr(results, name), content.get(name, ()), strict=True)
-        )
-        for name in LISTS_WITH_CODE
-    }
+    with speaking(in_units(content.get("unit"), english())):
+        results = converted(content, Results, {text: _as_message(text, (code,)) for text, code in sentences_})
+        coded: dict[str, Any] = {
+            name: tuple(
+                replace(record, text=_sentence(row)) if row.get("code") else record
+                for record, row in zip(getattr(results, name), content.get(name, ()), strict=True)
+            )
+            for name in LISTS_WITH_CODE
+        }
     return replace(results, **coded)
 
 

@@ -160,8 +160,6 @@ def _lines(found: Verification, most: int | None) -> list[str | Message]:
     lines += [f"  {_difference(leaf)}" for leaf in found.differences[:most]]
     if most is not None and len(found.differences) > most:
         lines.append(Message("verify.more", n=len(found.differences) - most))
-    if found.known:
-        lines.append(Message("verify.known", n=len(found.known)))
     lines += [Message("verify.not_recomputed", what=what) for what in found.unchecked]
     if found.counted:
         lines.append(Message("verify.counted_again"))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +23,9 @@ COMPARED = frozenset(FORMAT_OF) - {"results.json", "report.pdf"}
 """Files that follow from results.json alone, but for title and date."""
 CHART = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 DATE = re.compile(r'<p class="when">(\d{1,2}) ([^\s<]+) (\d{4})')
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+PART = re.compile(r"<!--.*?-->|<[^>]*>|[^<]+", re.DOTALL)
+"""A comment, a tag or a text of a page."""
 HEADING = re.compile(r"<!-- evalreport:[0-9a-f]+ -->\s*### (.+)")
 
 ANY_DAY = "2000-01-01"
@@ -102,7 +105,7 @@ def _editions(
     documents: Mapping[str, bytes], results: Results, templates: Path | None
 ) -> Iterator[OutputOptions]:
     """Yield the options of the documents without and with a title of their own, brief and in full detail."""
-    page = documents.get(PAGE, b"").decode("utf-8", "replace")
+    page = _decoded(documents.get(PAGE, b""))
     own = _title_of(documents, page)
     usual = say("report.title", n=len(results.models), number=in_words(len(results.models)))
     formats, time = tuple(dict.fromkeys(FORMAT_OF[name] for name in documents)), _date_of(page)
@@ -120,29 +123,27 @@ def _compared(
         return Document(name=name, state="same", title=title)
     if name == PAGE and _but_for_charts(made, content):
         return Document(name=name, state="charts", title=title)
-    texts = _page_texts if name == PAGE else _lines
-    pairs = _differences(texts(content), texts(made)) or _differences(_lines(content), _lines(made))
+    pairs = _differences(_page_parts(content), _page_parts(made)) if name == PAGE else []
+    pairs = pairs or _differences(_decoded(content).split("\n"), _decoded(made).split("\n"))
     return Document(name=name, state="differs", title=title, differences=tuple(pairs))
 
 
 def _but_for_charts(made: bytes, shown: bytes) -> bool:
     """Say whether a page is the same but for what stands between the ends of its drawings."""
-    old, new = (CHART.sub("<svg>", text) for text in _decoded(made, shown))
+    old, new = (CHART.sub("<svg>", _decoded(content)) for content in (made, shown))
     return old == new
 
 
-def _decoded(*contents: bytes) -> tuple[str, ...]:
-    return tuple(content.decode("utf-8", "replace") for content in contents)
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
 
 
 def _title_of(documents: Mapping[str, bytes], page: str) -> str | None:
     """Return the title that a page, or a summary, has."""
     if page:
-        reader = _Reader()
-        reader.feed(page)
-        reader.close()
-        return reader.title or None
-    heading = HEADING.search(documents.get("summary.md", b"").decode("utf-8", "replace"))
+        title = TITLE.search(page)
+        return None if title is None else html.unescape(title[1]) or None
+    heading = HEADING.search(_decoded(documents.get("summary.md", b"")))
     return None if heading is None else heading[1]
 
 
@@ -159,16 +160,11 @@ def _date_of(page: str) -> str:
     return ANY_DAY
 
 
-def _lines(content: bytes) -> list[str]:
-    return _decoded(content)[0].split("\n")
-
-
-def _page_texts(content: bytes) -> list[str]:
-    """Return the texts of a page, and its elements with their attributes, in their order."""
-    reader = _Reader()
-    reader.feed(_decoded(content)[0])
-    reader.close()
-    return reader.parts
+def _page_parts(content: bytes) -> list[str]:
+    """Return the tags and comments of a page, and the texts between them, their blanks as one."""
+    parts = PART.findall(_decoded(content))
+    plain = (part if part[0] == "<" else " ".join(html.unescape(part).split()) for part in parts)
+    return [part for part in plain if part]
 
 
 def _differences(shown: list[str], made: list[str]) -> list[tuple[str | None, str | None]]:
@@ -183,34 +179,3 @@ def _differences(shown: list[str], made: list[str]) -> list[tuple[str | None, st
     if len(one) == len(other):
         return [(a, b) for a, b in zip(one, other, strict=True) if a != b]
     return [*((text, None) for text in one), *((None, text) for text in other)]
-
-
-class _Reader(HTMLParser):
-    """Collects the title, the texts and the elements of a page."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.title = ""
-        self.parts: list[str] = []
-        self._in_title = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Collect a tag as it is written."""
-        self._in_title = tag == "title" and not self.title
-        self.parts.append(self.get_starttag_text() or f"<{tag} {len(attrs)}>")
-
-    def handle_endtag(self, tag: str) -> None:
-        """Collect the end of an element."""
-        self._in_title = False
-        self.parts.append(f"</{tag}>")
-
-    def handle_data(self, data: str) -> None:
-        """Collect a text, its blanks as one; the first title apart, too."""
-        if self._in_title:
-            self.title += data
-        if data.strip():
-            self.parts.append(" ".join(data.split()))
-
-    def handle_comment(self, data: str) -> None:
-        """Collect a comment, which a page's readers do not see."""
-        self.parts.append(f"<!--{data}-->")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,10 +21,11 @@ from evalreport.history.run_differences import Present
 from evalreport.loading.load import load
 from evalreport.options import AnyPath, Options, is_number
 from evalreport.predictions.direction import directed
+from evalreport.provenance import environment
 from evalreport.report.sections.reproducibility import command
 from evalreport.schema.audit import AUDIT_WARNINGS
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.recorded import EARLIER, Recorded, results_of
+from evalreport.schema.recorded import Recorded, results_of
 from evalreport.schema.results import SENTENCES, Results, to_json
 from evalreport.schema.warnings import WarningRecord
 from evalreport.sources.files import Found, aggregate_in, copies_of_addresses, find_files
@@ -194,8 +194,6 @@ class Verification:
         (``rounded``), texts and flags (``words``).
     differences
         Values that do not agree.
-    known
-        Fields that the recorded schema does not have, as ``KNOWN_CHANGES`` lists them.
     versions
         The recorded version of each library, and the one here.
     unchecked
@@ -217,7 +215,6 @@ class Verification:
     versions: Mapping[str, tuple[str | None, str | None]]
     agreeing: Mapping[str, int] = field(default_factory=Counter)
     differences: tuple[Leaf, ...] = ()
-    known: tuple[Leaf, ...] = ()
     unchecked: tuple[Text, ...] = ()
     of_counts: bool = False
     counted: bool | None = None
@@ -400,8 +397,6 @@ def _ignored_files(folder: Path, options: Options) -> tuple[WarningRecord, ...]:
 
 def _versions(content: JsonObject) -> Iterator[Leaf]:
     """Compare the versions that results name with one another; nothing is excused by them."""
-    from evalreport.provenance import environment
-
     there = dict(content.get("environment", {}))
     for name in sorted(environment()):
         if name in ALWAYS_RECORDED and name not in there:
@@ -497,8 +492,6 @@ def _comparable(
             for name in (*OF_AUDITS, "findings", "headline", SENTENCES):
                 side.pop(name, None)
             side["gates"] = [row for row in side.get("gates", ()) if not _of_audits(row["gate"], content)]
-    if old["schema"] in KNOWN_CHANGES:
-        new["schema"] = old["schema"]
     if _version(old) != _version(new):
         for side in (old, new):
             side["signature"] = str(side["signature"]).partition("; ")[2]
@@ -516,18 +509,13 @@ def _checked(
     unchecked: tuple[Text, ...] = (),
 ) -> Verification:
     """Count the values that agree, and list those that do not."""
-    from evalreport.provenance import environment
-
     here, there = environment(), dict(recorded.content.get("environment", {}))
     versions = {name: (there.get(name), here.get(name)) for name in sorted({*here, *there})}
     counts: Counter[str] = Counter()
     differences: list[Leaf] = []
-    known: list[Leaf] = []
     for leaf in compared:
         if leaf.kind in ("exact", "rounded"):
             counts[leaf.kind if leaf.number else "words"] += 1
-        elif leaf.recorded is None and is_known(recorded.content["schema"], leaf.where):
-            known.append(leaf)
         else:
             differences.append(leaf)
     if recorded.attached is not None and recorded.attached != recorded.bytes_:
@@ -539,30 +527,6 @@ def _checked(
         versions=versions,
         agreeing=counts,
         differences=tuple(differences),
-        known=tuple(known),
         unchecked=unchecked,
         scope=Scope(attached=recorded.attached is not None),
     )
-
-
-KNOWN_CHANGES: Mapping[str, frozenset[tuple[str, str]]] = {
-    EARLIER: frozenset({("verdicts", "code"), ("verdicts", "params"), ("warnings", "params")})
-}
-"""By schema: the lists and their fields that it does not have. Nothing else may differ, whatever version is claimed."""
-
-FIELD = re.compile(r"(\w+)\[.*\]\.(\w+)", re.DOTALL)
-"""A field of a record, as a comparison names it."""
-
-
-def is_known(schema: object, where: str) -> bool:
-    """Say whether a field that is not recorded is one that the schema of the results does not have.
-
-    Examples
-    --------
-    >>> is_known("evalreport/results/1", "verdicts[a, b accuracy].params")
-    True
-    >>> is_known("evalreport/results/2", "verdicts[a, b accuracy].params")
-    False
-    """
-    field = FIELD.fullmatch(where)
-    return field is not None and field.groups() in KNOWN_CHANGES.get(str(schema), ())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
 
 import numpy as np
 
@@ -129,34 +129,26 @@ def _few_large(
     return WarningRecord(code="few_large_losses", text=sentences(text, *notes), about=about)
 
 
+OfTails = tuple[Quantity, Shortfall, str]
+"""A metric, how its interval held for scores with heavy tails, and a model that has such scores."""
+Short = tuple[Quantity, Shortfall]
+"""A metric, and how its interval held for so few examples."""
+
+
 @check("short_interval", needs=("examples_alone",))
 def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of metrics whose leading intervals were measured to be short for so few examples, or for such scores."""
-    n, rarest = sample.predictions.n_examples, _rarest(sample)
-    plain = [
-        (model, quantity, recommended(estimate))
+    leading = [
+        (quantity, recommended(estimate), (model,))
         for (model, quantity), estimate in sample.estimates.items()
         if estimate.defined and _plain(estimate) and quantity.label is None
     ]
-    of_tails = [
-        (quantity, row, model)
-        for model, quantity, method in plain
-        if (row := shortfalls().get(("value", quantity.spelled, method, "tails")))
-        and heavy_tails(sample, model, quantity)
-    ]
+    of_tails, short = _measured("value", sample, leading)
     if of_tails:
         text = Message("warning.short_interval_of_tails", **_tails(of_tails))
-        about = _spelled([(quantity, row) for quantity, row, _ in of_tails])
-        yield WarningRecord(code="short_interval", text=text, about=about)
-    short = [
-        (quantity, row)
-        for _, quantity, method in plain
-        if quantity not in {said for said, *_ in of_tails}
-        and (row := shortfall_of("value", quantity.spelled, method, n=n, rarest=rarest))
-    ]
+        yield WarningRecord(code="short_interval", text=text, about=_spelled(of_tails))
     if short:
-        few, held = _sample_size(n, rarest), _by_metric(short)
-        text = Message("warning.short_interval", few=few, held=held)
+        text = Message("warning.short_interval", few=_sample_size(sample), held=_by_metric(short))
         of_squares = any(definition(quantity).from_squares for quantity, _ in short)
         notes = [Message("short.tail")] if of_squares else []
         yield WarningRecord(code="short_interval", text=sentences(text, *notes), about=_spelled(short))
@@ -165,6 +157,30 @@ def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
         about = tuple(quantity.spelled for quantity in near)
         text = Message("warning.short_interval_near_an_end", metrics=tuple(map(phrase_of, near)))
         yield WarningRecord(code="short_interval", text=text, about=about, level="info")
+
+
+def _measured(
+    kind: str, sample: Sample, leading: Iterable[tuple[Quantity, str, Sequence[str]]]
+) -> tuple[list[OfTails], list[Short]]:
+    """Return the metrics whose leading intervals were short for such scores, and the others for so few examples.
+
+    Parameters
+    ----------
+    kind
+        ``value`` or ``difference``.
+    leading
+        Metrics with the method of their leading interval and the models that it is about.
+    """
+    n, rarest, heavy = sample.predictions.n_examples, _rarest(sample), cache(partial(heavy_tails, sample))
+    of_tails: list[OfTails] = []
+    short: list[Short] = []
+    for quantity, method, models in leading:
+        tails = shortfalls().get((kind, quantity.spelled, method, "tails"))
+        of_tails += [(quantity, tails, model) for model in models if tails and heavy(model, quantity)]
+        row = shortfall_of(kind, quantity.spelled, method, n=n, rarest=rarest)
+        short += [] if row is None else [(quantity, row)]
+    said = {quantity for quantity, *_ in of_tails}
+    return of_tails, [(quantity, row) for quantity, row in short if quantity not in said]
 
 
 FEW_FAILURES, NEAR_AN_END = 4, 0.05
@@ -185,43 +201,22 @@ def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord])
     """Warn of differences whose intervals were measured to be short for the number of examples."""
     if not sample.units.plain or sample.predictions.design != "test-set":
         return
-    n, rarest = sample.predictions.n_examples, _rarest(sample)
-    of_tails: list[tuple[Quantity, Shortfall, str]] = []
-    found: list[tuple[Quantity, Shortfall]] = []
-    decide: dict[Quantity, None] = {}
-
-    @cache
-    def heavy_of(model: str, quantity: Quantity) -> bool:
-        return heavy_tails(sample, model, quantity)
-
-    for quantity, row in _leading_differences(sample, rows):
-        assert row.interval_method is not None
-        tails = shortfalls().get(("difference", quantity.spelled, row.interval_method, "tails"))
-        heavy = [m for m in (row.a, row.b) if tails and m is not None and heavy_of(m, quantity)]
-        short = shortfall_of("difference", quantity.spelled, row.interval_method, n=n, rarest=rarest)
-        if tails is not None and heavy:
-            of_tails += [(quantity, tails, model) for model in heavy]
-        elif short is not None:
-            found.append((quantity, short))
-        else:
-            continue
-        if row.test == "interval":
-            decide[quantity] = None
+    rows_that_lead = list(_leading_differences(sample, rows))
+    leading = [(q, str(r.interval_method), [r.a] if r.b is None else [r.a, r.b]) for q, r in rows_that_lead]
+    of_tails, short = _measured("difference", sample, leading)
+    decide = {quantity for quantity, row in rows_that_lead if row.test == "interval"}
     if of_tails:
         text = Message("warning.short_difference_interval_of_tails", **_tails(of_tails))
         if all(quantity in decide for quantity, *_ in of_tails):
             text = sentences(text, Message("short.equal_models_decided"))
-        about = _spelled([(quantity, row) for quantity, row, _ in of_tails])
-        yield WarningRecord(code="short_difference_interval", text=text, about=about)
-    said = {quantity for quantity, *_ in of_tails}
-    if found := [(quantity, short) for quantity, short in found if quantity not in said]:
-        text = Message(
-            "warning.short_difference_interval", few=_sample_size(n, rarest), held=_by_metric(found)
-        )
-        rest = tuple(dict.fromkeys(phrase_of(quantity) for quantity, _ in found if quantity in decide))
+        yield WarningRecord(code="short_difference_interval", text=text, about=_spelled(of_tails))
+    if short:
+        few, held = _sample_size(sample), _by_metric(short)
+        text = Message("warning.short_difference_interval", few=few, held=held)
+        rest = tuple(dict.fromkeys(phrase_of(quantity) for quantity, _ in short if quantity in decide))
         key = "short.rests_on_intervals" if rest else "short.rests_on_test"
         text = sentences(text, Message(key, metrics=rest))
-        yield WarningRecord(code="short_difference_interval", text=text, about=_spelled(found))
+        yield WarningRecord(code="short_difference_interval", text=text, about=_spelled(short))
 
 
 def _leading_differences(
@@ -320,31 +315,30 @@ def _rarest(sample: Sample) -> int | None:
     return int(counts[counts > 0].min())
 
 
-def _sample_size(n: int, rarest: int | None) -> Message:
-    return Message("short.examples", n=n) if rarest is None else Message("short.rarest_class", n=rarest)
+def _sample_size(sample: Sample) -> Message:
+    rarest = _rarest(sample)
+    if rarest is None:
+        return Message("short.examples", n=sample.predictions.n_examples)
+    return Message("short.rarest_class", n=rarest)
 
 
-def _tails(found: Sequence[tuple[Quantity, Shortfall, str]]) -> dict[str, object]:
+def _tails(found: Sequence[OfTails]) -> dict[str, object]:
     """Return whose scores have heavy tails, of which metrics, and what was held of such scores."""
-    measured = [(quantity, row) for quantity, row, _ in found]
     return {
         "models": shortened(list(dict.fromkeys(model for *_, model in found)), MOST_MODELS),
-        "metrics": tuple(dict.fromkeys(phrase_of(quantity) for quantity, _ in measured)),
-        "held": _by_metric(measured),
+        "metrics": tuple(dict.fromkeys(phrase_of(quantity) for quantity, *_ in found)),
+        "held": _by_metric([(quantity, row) for quantity, row, _ in found]),
     }
 
 
-Found = Sequence[tuple[Quantity, Shortfall]]
-
-
-def _by_metric(found: Found) -> tuple[Message, ...]:
+def _by_metric(found: Sequence[Short]) -> tuple[Message, ...]:
     """Say of each metric, once, what its interval was measured to hold; those with the same figures together."""
     by_span: dict[tuple[Message, bool], list[Quantity]] = {}
     for quantity, row in dict.fromkeys(found):
         by_span.setdefault((_span([row]), row.metric == "*"), []).append(quantity)
     return tuple(
         Message(
-            "short.held_of_others" if others else "short.held",
+            f"short.held{'_of_others' if others else ''}",
             metrics=tuple(map(phrase_of, quantities)),
             span=span,
         )
@@ -362,5 +356,5 @@ def phrase_of(quantity: Quantity) -> str:
     return definition(quantity).display.phrase + (f" ({quantity.average})" if quantity.average else "")
 
 
-def _spelled(found: Found) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(quantity.spelled for quantity, _ in found))
+def _spelled(found: Sequence[Short] | Sequence[OfTails]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(quantity.spelled for quantity, *_ in found))

@@ -15,9 +15,9 @@ from evalreport.engine.counts import freedom_of_clusters
 from evalreport.engine.distributions import t_quantile
 from evalreport.errors import UsageError
 from evalreport.metrics.difference import paired_difference
+from evalreport.metrics.estimate import Sampled
 from evalreport.metrics.evidence import PredictionPowered
 from evalreport.metrics.layout import FOLDED, POOLED_BY, Parts, parts_by, task_weights
-from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices
@@ -233,16 +233,18 @@ def effective_in_time(sample: Sample) -> float | None:
     n times the variance of independent examples over that in order of time: the least of the models' values and their
     differences.
     """
-    if not sample.quantities:
-        return None
-    values = [sample.estimates[model.name, sample.quantities[0]] for model in sample.predictions.models]
-    pairs = [paired_difference(a, b) for a, b in combinations(values[:MOST_IN_PAIRS], 2)]
     effective = []
-    for value in (*values, *pairs):
+    for value in _values_and_pairs(sample):
         independent = value.error_by(1.0)
         if value.student is not None and value.student.error and independent:
             effective.append(sample.predictions.n_examples * (independent / value.student.error) ** 2)
     return min(effective, default=None)
+
+
+def _values_and_pairs(sample: Sample) -> list[Sampled]:
+    """Return every model's value of the primary metric, and the differences of the first models."""
+    values = [sample.estimates[m.name, q] for q in sample.quantities[:1] for m in sample.predictions.models]
+    return [*values, *(paired_difference(a, b) for a, b in combinations(values[:MOST_IN_PAIRS], 2))]
 
 
 def widening(sample: Sample, options: Options) -> float | None:
@@ -257,19 +259,15 @@ def widening(sample: Sample, options: Options) -> float | None:
         units = sampling_of(predictions, cluster=None, weight=None, order="time")
     except UsageError:
         return None
-    quantity = sample.quantities[0]
-    ordered = estimate_all(predictions, (quantity,), units=units, n_resamples=1, seed=options.seed)
-    widths = [_widths(s, quantity, options.confidence) for s in (sample, ordered)]
-    ratios = [after / before for before, after in zip(*widths, strict=True) if before and after]
-    return max(ratios, default=None)
+    ordered = estimate_all(predictions, sample.quantities[:1], units=units, n_resamples=1, seed=options.seed)
+    widths = zip(_widths(sample, options.confidence), _widths(ordered, options.confidence), strict=True)
+    return max((after / before for before, after in widths if before and after), default=None)
 
 
-def _widths(sample: Sample, quantity: Quantity, level: float) -> list[float | None]:
+def _widths(sample: Sample, level: float) -> list[float | None]:
     """Return half the width of Student's interval of every model's value, and of every pair's difference."""
-    values = [sample.estimates[model.name, quantity] for model in sample.predictions.models]
-    pairs = [paired_difference(a, b) for a, b in combinations(values[:MOST_IN_PAIRS], 2)]
-    widths = [estimate.student for estimate in (*values, *pairs)]
-    return [None if one is None else t_quantile((1 + level) / 2, one.df) * one.error for one in widths]
+    students = [value.student for value in _values_and_pairs(sample)]
+    return [None if one is None else t_quantile((1 + level) / 2, one.df) * one.error for one in students]
 
 
 def _interleaved(sample: Sample, time: Floats) -> bool:

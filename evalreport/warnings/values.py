@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -80,20 +80,17 @@ def examples_of_classes(predictions: Predictions) -> Floats:
     return np.asarray(predictions.class_counts, dtype=np.float64)
 
 
-def _metrics_to_read(sample: Sample, wanted: Sequence[str], joint: str) -> tuple[str, str | Message]:
-    """Name the wanted metrics of which this run has a value, and the key of the text: ``beside`` them or ``alone``."""
+def _metrics_to_read(sample: Sample) -> tuple[str, str | Message]:
+    """Name the metrics to read beside MAPE, and the key of the text: ``beside`` them, or ``alone`` without any."""
     known = {
         quantity.metric: definition(quantity).display.phrase
         for (_, quantity), estimate in sample.estimates.items()
         if quantity.label is None and estimate.defined
     }
-    names = [known[name] for name in wanted if name in known]
-    if not names:
-        return "alone", ""
-    others: str | Message = names[-1]
-    if len(names) > 1:
-        others = Message(joint, names=", ".join(names[:-1]), last=names[-1])
-    return "beside", others
+    names = [known[name] for name in BESIDE_MAPE if name in known]
+    if len(names) < len(BESIDE_MAPE):
+        return ("beside", names[0]) if names else ("alone", "")
+    return "beside", Message("list.or", names=names[0], last=names[1])
 
 
 @check("undefined_value", of_models=True)
@@ -204,5 +201,5 @@ def _near_zero(sample: Sample, model: str) -> Iterator[WarningRecord]:
     relative = np.abs(outputs.y_pred - sample.predictions.y_true) / true
     small = true < 0.01 * np.median(true)
     if relative[small].sum() > 0.5 * relative.sum():
-        text, others = _metrics_to_read(sample, BESIDE_MAPE, "list.or")
+        text, others = _metrics_to_read(sample)
         yield warning("truth_near_zero", text, about=(model,), model=model, n=int(small.sum()), others=others)

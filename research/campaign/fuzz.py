@@ -273,6 +273,10 @@ def work(seed: int, first: int, last: int, targets: Sequence[str], out: Path, sc
             log.write(f" {outcome.code} {outcome.kind} {spent:.6f}\n")
 
 
+def _csv(head: str, count: int, row: Callable[[int], str]) -> bytes:
+    return "\n".join([head, *map(row, range(count)), ""]).encode()
+
+
 def _made(folder: Path, address: str, answers: list[bytes]) -> dict[str, tuple[bytes, bytes]]:
     """Return results of our own for some kinds of predictions, with those predictions."""
     tables: dict[str, tuple[str, Callable[[int], str], tuple[str, ...]]] = {
@@ -295,7 +299,7 @@ def _made(folder: Path, address: str, answers: list[bytes]) -> dict[str, tuple[b
     }
     made = {}
     for name, (head, row, metrics) in tables.items():
-        rows = "\n".join([head, *(row(i) for i in range(24))]).encode() + b"\n"
+        rows = _csv(head, 24, row)
         words = ["run", "m.csv", "--resamples", "20", "-f", "json", "-o", "out", "-q", "--gate", "n >= 5"]
         words += [word for metric in metrics for word in ("-m", metric)]
         outcome = tried(Case(tuple(words), {"m.csv": rows}), folder, address, answers)
@@ -306,21 +310,21 @@ def _made(folder: Path, address: str, answers: list[bytes]) -> dict[str, tuple[b
 
 def _aggregates(folder: Path, address: str, answers: list[bytes]) -> Iterator[dict[str, bytes]]:
     """Yield the files of aggregates: of probabilities and scores by a slice, of labels, and of labels in clusters."""
-    rows = [
-        f"e{i},{i % 2},{i * 7 % 11 / 11 * 0.6 + 0.3 * (i % 2):.3f},{(i * 5 % 13) + 4 * (i % 2)},{'fmd'[i % 3]}"
-        for i in range(90)
-    ]
-    scored = ["id,y_true,p_1,score,sex", *rows]
-    labels = ["id,y_true,y_pred,sex", *(f"e{i},{i % 3},{i * 5 % 7 % 3},{'fmd'[i % 3]}" for i in range(90))]
-    other = ["id,y_true,p_1,sex", *(f"e{i},{i % 2},{i * 5 % 7 / 7:.3f},{'fmd'[i % 3]}" for i in range(90))]
+
+    def row(i: int) -> str:
+        p, score = i * 7 % 11 / 11 * 0.6 + 0.3 * (i % 2), (i * 5 % 13) + 4 * (i % 2)
+        return f"e{i},{i % 2},{p:.3f},{score},{'fmd'[i % 3]}"
+
+    scored = _csv("id,y_true,p_1,score,sex", 90, row)
+    labels = _csv("id,y_true,y_pred,sex", 90, lambda i: f"e{i},{i % 3},{i * 5 % 7 % 3},{'fmd'[i % 3]}")
+    other = _csv("id,y_true,p_1,sex", 90, lambda i: f"e{i},{i % 2},{i * 5 % 7 / 7:.3f},{'fmd'[i % 3]}")
     for files, words in (
         ({"m/a.csv": scored, "m/b.csv": other}, ("--slice", "sex")),
         ({"m/a.csv": other}, ("--threshold", "0.4", "--positive", "0")),
         ({"m/a.csv": labels}, ("--slice", "sex")),
         ({"m/a.csv": labels}, ("--cluster", "sex")),
     ):
-        content = {name: "\n".join([*lines, ""]).encode() for name, lines in files.items()}
-        outcome = tried(Case(("aggregate", "m", "-o", "d", "-q", *words), content), folder, address, answers)
+        outcome = tried(Case(("aggregate", "m", "-o", "d", "-q", *words), files), folder, address, answers)
         assert outcome.code == 0, outcome
         yield {path.name: path.read_bytes() for path in sorted((folder / "d").iterdir())}
 
@@ -329,12 +333,10 @@ def _history(folder: Path, address: str, answers: list[bytes]) -> dict[str, byte
     """Return a history of four nights, the first two of which are accepted, and the predictions of a fifth."""
 
     def night(number: int) -> bytes:
-        lines = ["id,model,y_true,y_pred,sex"]
-        lines += [
-            f"n{number}e{i // 2},{'ab'[i % 2]},{i // 2 % 2},{(i * 7 + number) % 5 % 2},{'fm'[i // 2 % 3 % 2]}"
-            for i in range(80)
-        ]
-        return "\n".join([*lines, ""]).encode()
+        def row(i: int) -> str:
+            return f"n{number}e{i // 2},{'ab'[i % 2]},{i // 2 % 2},{(i * 7 + number) % 5 % 2},{'fm'[i // 2 % 3 % 2]}"
+
+        return _csv("id,model,y_true,y_pred,sex", 80, row)
 
     found: dict[str, bytes] = {}
     quick = ("-m", "accuracy", "--resamples", "20", "-f", "json", "-o", "-", "-q", "--slice", "sex")

@@ -7,7 +7,6 @@ exactly. For power the first block's classes lie further apart.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -21,7 +20,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedProportion, Proportion, agreement
 from evalreport.metrics.registry import Quantity
 from evalreport.samplings import Fits, sampling_by
-from research.studies.harness import Cell
+from research.studies.harness import Cell, named
 from research.studies.learners import LEARNERS, Masks
 
 Floats = npt.NDArray[np.float64]
@@ -82,20 +81,13 @@ class Trained(Cell):
     learner: str
     shift: float
 
-    @property
-    def data_sets(self) -> int:
-        """Half as many where one is better."""
-        return 500 if self.shift else 1000
-
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """Learner and shift."""
-        return zlib.crc32(self.learner.encode()), round(1000 * self.shift)
-
 
 CELLS = (
-    *(Trained(name, name, 0.0) for name in LEARNERS),
-    *(Trained(f"power, {name}", name, shift) for name, shift in SHIFT.items()),
+    *(Trained(name, name, 0.0, stream=(*named(name), 0)) for name in LEARNERS),
+    *(
+        Trained(f"power, {name}", name, shift, data_sets=500, stream=(*named(name), round(1000 * shift)))
+        for name, shift in SHIFT.items()
+    ),
 )
 
 

@@ -67,73 +67,50 @@ def true_values(shift: float, spread: float, share: float) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Numbers(Cell):
-    """So many lognormal errors, whose median absolute error is 1."""
+class Cut(Cell):
+    """Examples with scores: how many are positive on average, their shift and spread; without: with errors."""
 
     n: int
+    scores: tuple[int, float, float] | None = None
 
     @property
-    def stream(self) -> tuple[int, ...]:
-        """The number."""
-        return (self.n,)
-
-    @property
-    def columns(self) -> Mapping[str, object]:
-        """What the table says of the cell."""
-        return {"n": self.n, "positives": "", "shift": "", "spread": ""}
-
-    def truth(self, metric: str) -> float:
-        """Return the true value."""
-        del metric
-        return 1.0
-
-
-@dataclass(frozen=True)
-class Scores(Cell):
-    """Examples, how many of them are positive on average, and the positives' shift and spread."""
-
-    n: int
-    positives: int
-    shift: float
-    spread: float
-
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """Size and shape."""
-        return self.n, self.positives, round(10 * self.shift), round(10 * self.spread)
-
-    @property
-    def columns(self) -> Mapping[str, object]:
-        """What the table says of the cell."""
-        return {name: getattr(self, name) for name in ("n", "positives", "shift", "spread")}
-
-    def truth(self, metric: str) -> float:
-        """Return the true value."""
-        return true_values(self.shift, self.spread, self.positives / self.n)[metric]
+    def truths(self) -> Mapping[str, float]:
+        """The true values, by metric."""
+        if self.scores is None:
+            return {"medae": 1.0}
+        positives, shift, spread = self.scores
+        return true_values(shift, spread, positives / self.n)
 
 
 CELLS = (
-    *(Numbers(f"{n} numbers", n) for n in NUMBERS),
-    *(Scores(f"{size[0]} examples, {size[1]} positives, {shape}", *size, *shape) for size in SIZES for shape in SHAPES),
+    *(Cut(f"{n} numbers", n, stream=(n,)) for n in NUMBERS),
+    *(
+        Cut(f"{n} examples, {m} positives, shift {d}, sd {sd}", n, (m, d, sd),
+            stream=(n, m, round(10 * d), round(10 * sd)))
+        for n, m in SIZES
+        for d, sd in SHAPES
+    ),
 )  # fmt: skip
 
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
     """Yield how often an interval holds, with the lower 99 % limit of that."""
     for result in measure(CELLS, counted, run, equally=True):
+        shape = zip(("positives", "shift", "spread"), result.cell.scores or ("", "", ""), strict=True)
+        columns = {"n": result.cell.n, **dict(shape)}
         for (metric, interval), tally in result.totals.items():
             yield {
-                "metric": metric, "interval": interval, **result.cell.columns,
-                "truth": f"{result.cell.truth(metric):.4f}", "sets": round(tally.sets),
+                "metric": metric, "interval": interval, **columns,
+                "truth": f"{result.cell.truths[metric]:.4f}", "sets": round(tally.sets),
                 "held": f"{tally.coverage_of_all:.4f}",
                 "lower": f"{limit('at least', tally.held, tally.sets, 0.99):.4f}", "seed": run.seed,
             }  # fmt: skip
 
 
-def counted(cell: Numbers | Scores, generator: np.random.Generator, _number: int) -> Mapping[Figure, Tally]:
+def counted(cell: Cut, generator: np.random.Generator, _number: int) -> Mapping[Figure, Tally]:
     """Say what the intervals of one data set hold, by metric and interval."""
-    if isinstance(cell, Scores):
-        return of_scores(cell, generator)
+    if cell.scores is not None:
+        return of_scores(cell, cell.scores, generator)
     errors = ascending(np.exp(generator.normal(size=cell.n)))
     computation = definition(Quantity("medae")).computation
     assert isinstance(computation, RowWise)
@@ -156,19 +133,21 @@ def estimate_of(metric: str, value: float, evidence: Evidence, n: int) -> Estima
     )
 
 
-def of_scores(cell: Scores, generator: np.random.Generator) -> Mapping[Figure, Tally]:
+def of_scores(
+    cell: Cut, scores: tuple[int, float, float], generator: np.random.Generator
+) -> Mapping[Figure, Tally]:
     """Say it of the metrics at a threshold, now and then of the bootstrap too."""
-    n, found = cell.n, dict[Figure, Tally]()
+    n, found, (positives, shift, spread) = cell.n, dict[Figure, Tally](), scores
     positive: Mask = np.zeros(n, dtype=np.bool_)
     while not 2 <= np.count_nonzero(positive) <= n - 2:
-        positive = generator.random(n) < cell.positives / n
+        positive = generator.random(n) < positives / n
     noise = generator.normal(size=n)
-    score = np.where(positive, cell.shift + cell.spread * noise, noise)
+    score = np.where(positive, shift + spread * noise, noise)
     order = descending_order(score, positive).merged
     whole = along(order, np.ones((1, n)))
     beside = generator.random() < 1 / EVERY
-    for metric in ("eer", "r_precision"):
-        computation, truth = definition(Quantity(metric)).computation, cell.truth(metric)
+    for metric, truth in cell.truths.items():
+        computation = definition(Quantity(metric)).computation
         assert isinstance(computation, Ranks)
         assert computation.closed is not None
         observed = float(computation.function(whole)[0])

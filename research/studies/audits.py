@@ -91,24 +91,6 @@ FALLING = (
 )
 
 
-def study(*, replications: int, seed: int) -> list[dict[str, Any]]:
-    """Simulate every setting; a row for each rule. Where something falls, half as many series do."""
-    rows = []
-    for number, setting in enumerate((*STILL, *FALLING)):
-        print(setting, file=sys.stderr, flush=True)
-        # A stream for each setting, so that leaving one out changes no other.
-        generator = np.random.default_rng([seed, number])
-        count = replications // 2 if setting.drop else replications
-        make = same_examples if setting.kind == "same" else new_examples
-        first, warned = make(setting, count, generator)
-        facts = {
-            name: value for name, value in asdict(setting).items() if name != "horizon"
-        }  # a year of nights
-        for rule, nights in first.items():
-            rows.append({**facts, "rule": rule, "seed": seed, "warned": warned, **summary(nights, setting)})
-    return rows
-
-
 def summary(first: Counts, setting: Setting) -> dict[str, Any]:
     """Summarise the night (1, 2, ...; 0: none) of each series' first alarm.
 
@@ -359,13 +341,24 @@ def _year(setting: Setting) -> str:
 
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of docs/audit-alarms.csv, shares with four decimals."""
-    for row in study(replications=run.replications, seed=run.seed):
-        yield {name: f"{value:.4f}" if _is_share(name, value) else value for name, value in row.items()}
+    """Yield the rows of docs/audit-alarms.csv, one for each rule; where something falls, half as many series do."""
+    for number, setting in enumerate((*STILL, *FALLING)):
+        print(setting, file=sys.stderr, flush=True)
+        # A stream for each setting, so that leaving one out changes no other.
+        generator = np.random.default_rng([run.seed, number])
+        series = run.replications // 2 if setting.drop else run.replications
+        make = same_examples if setting.kind == "same" else new_examples
+        first, warned = make(setting, series, generator)
+        facts = asdict(setting)
+        del facts["horizon"]  # a year of nights
+        for rule, nights in first.items():
+            shares = {"warned": warned, **summary(nights, setting)}
+            yield {**facts, "rule": rule, "seed": run.seed, **{k: _written(v) for k, v in shares.items()}}
 
 
-def _is_share(name: str, value: Any) -> bool:
-    return isinstance(value, float) and name.startswith(("within_", "alarmed_", "warned"))
+def _written(value: Any) -> object:
+    """Write a share with four decimals."""
+    return f"{value:.4f}" if isinstance(value, float) else value
 
 
 SMALL = (8, 12, 30, 100, 1000)

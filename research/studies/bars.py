@@ -48,18 +48,9 @@ def proportion(successes: int, trials: int) -> MetricRecord:
     interval = Interval(method="wilson", level=0.95, low=None, high=None)
     value = successes / trials
     return MetricRecord(
-        model="a",
-        metric="accuracy",
-        average=None,
-        label=None,
-        slice=None,
-        value=value,
-        standard_error=None,
-        n=trials,
-        reason=None,
-        intervals=(interval,),
-        trials=float(trials),
-    )
+        model="a", metric="accuracy", average=None, label=None, slice=None, value=value, standard_error=None, n=trials,
+        reason=None, intervals=(interval,), trials=float(trials),
+    )  # fmt: skip
 
 
 def enumerate_bars(most: int = MOST) -> list[dict[str, Any]]:

@@ -64,11 +64,6 @@ class Classes(Cell):
     correlation: float
 
     @property
-    def stream(self) -> tuple[int, ...]:
-        """Sizes and shift."""
-        return *self.sizes, round(10 * self.shift)
-
-    @property
     def truth(self) -> float:
         """Every area."""
         return float(stats.norm.cdf(self.shift / np.sqrt(2)))
@@ -76,7 +71,11 @@ class Classes(Cell):
 
 CELLS = tuple(
     Classes(
-        f"rarest {rarest}, {1 + len(others)} classes, shift {shift}", (rarest, *others), shift, correlation
+        f"rarest {rarest}, {1 + len(others)} classes, shift {shift}",
+        (rarest, *others),
+        shift,
+        correlation,
+        stream=(rarest, *others, round(10 * shift)),
     )
     for others in OTHERS
     for rarest in RAREST

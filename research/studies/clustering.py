@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import evalreport
 from evalreport.metrics.clustering import GroupTable, Overlap, expected_mutual_information
 from evalreport.metrics.registry import METRICS
-from research.studies.harness import Run
+from research.studies.harness import Cell, Run, add, measure
+from research.studies.tally import Tally, one
 
-SETS, RESAMPLES, FOR_THE_MEAN = 400, 400, 3000
+RESAMPLES, FOR_THE_MEAN = 400, 3000
 NAMES = tuple(m.name for m in METRICS.values() if m.tasks == ("clustering",) and m.scale.affine_of is None)
 
 
 @dataclass(frozen=True)
-class Design:
+class Design(Cell):
     """n examples in K true groups of equal chance, or of chances 1 / k; two models with G groups and noise each."""
 
     n: int
@@ -32,15 +34,18 @@ class Design:
     skew: bool = False
 
 
-DESIGNS = (
-    Design(100, 3, (3, 3), (0.3, 0.3)),
-    Design(100, 3, (3, 3), (0.1, 0.2)),
-    Design(300, 3, (3, 6), (0.3, 0.3)),
-    Design(500, 10, (10, 10), (0.3, 0.3)),
-    Design(1000, 10, (10, 10), (0.05, 0.1), skew=True),
-    Design(500, 4, (20, 4), (0.3, 0.3), skew=True),
-    Design(2000, 20, (20, 20), (0.5, 0.5)),
-    Design(200, 6, (6, 6), (0.9, 0.9)),
+DESIGNS = tuple(
+    Design(f"n = {own[0]}, {own[1]} groups", *own, at_once=0, stream=(0,))
+    for own in (
+        (100, 3, (3, 3), (0.3, 0.3)),
+        (100, 3, (3, 3), (0.1, 0.2)),
+        (300, 3, (3, 6), (0.3, 0.3)),
+        (500, 10, (10, 10), (0.3, 0.3)),
+        (1000, 10, (10, 10), (0.05, 0.1), True),
+        (500, 4, (20, 4), (0.3, 0.3), True),
+        (2000, 20, (20, 20), (0.5, 0.5)),
+        (200, 6, (6, 6), (0.9, 0.9)),
+    )
 )
 
 
@@ -63,60 +68,39 @@ def values(truth: np.ndarray, said: np.ndarray) -> list[float]:
     return [float(METRICS[name].computation.function(Overlap(*sums))) for name in NAMES]
 
 
-def measured(design: Design) -> list[dict[str, object]]:
-    """Return a row for each metric: shares of intervals that hold, and of pairs that are told apart."""
-    random = np.random.default_rng(17)
-    means = np.mean(
-        [
-            [values(truth, one) for one in said]
-            for truth, said in (drawn(design, random) for _ in range(FOR_THE_MEAN))
-        ],
-        axis=0,
-    )
-    held = {
-        name: [0, 0, 0, 0] for name in NAMES
-    }  # value held, difference held, told apart, sets with an interval
-    for _ in range(SETS):
-        truth, said = drawn(design, random)
-        models = {name: {"y_true": truth, "y_pred": one} for name, one in zip("ab", said, strict=True)}
+def counted(design: Design, generator: np.random.Generator, sets: int) -> Mapping[tuple[str, str], Any]:
+    """Add up the intervals that hold, and the pairs that are told apart, by figure and metric."""
+    many = (drawn(design, generator) for _ in range(FOR_THE_MEAN))
+    means = np.mean([[values(truth, one_model) for one_model in said] for truth, said in many], axis=0)
+    total: dict[tuple[str, str], Any] = {}
+    for _ in range(sets):
+        truth, said = drawn(design, generator)
+        models = {name: {"y_true": truth, "y_pred": groups} for name, groups in zip("ab", said, strict=True)}
         found = evalreport.evaluate(models, task="clustering", metrics=NAMES, resamples=RESAMPLES)
         first = {r.metric: r.intervals[0] for r in found.metrics if r.model == "a"}
         for row in found.comparisons:
             interval = first.get(row.metric)
-            if (
-                not row.recommended
-                or row.low is None
-                or row.high is None
-                or interval is None
-                or row.p_value is None
-            ):
+            if not row.recommended or interval is None or row.p_value is None:
                 continue
-            assert interval.low is not None
-            assert interval.high is not None
-            a, b = means[:, NAMES.index(row.metric)]
-            counts = held[row.metric]
-            counts[0] += interval.low <= a <= interval.high
-            counts[1] += row.low <= a - b <= row.high
-            counts[2] += row.p_value <= 0.05
-            counts[3] += 1
-    return [
-        {
-            "n": design.n,
-            "true_groups": design.k,
-            "groups": "/".join(map(str, design.groups)),
-            "noise": "/".join(map(str, design.noise)),
-            "skew": design.skew,
-            "metric": name,
-            "value_held": round(value / sets, 3) if sets else "",
-            "difference_held": round(difference / sets, 3) if sets else "",
-            "told_apart": round(apart / sets, 3) if sets else "",
-            "sets": sets,
-        }
-        for name, (value, difference, apart, sets) in held.items()
-    ]
+            a, b = means[:, NAMES.index(row.metric)].tolist()
+            value, difference = one(a, interval.low, interval.high), one(a - b, row.low, row.high)
+            if value.given and difference.given:
+                figures = {"value": value, "difference": difference, "apart": int(row.p_value <= 0.05)}
+                add(total, {(name, row.metric): figure for name, figure in figures.items()})
+    return total
 
 
-def rows(_: Run) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of docs/clustering.csv; the sets and the seed are fixed."""
-    for design in DESIGNS:
-        yield from measured(design)
+def rows(run: Run) -> Iterator[Mapping[str, object]]:
+    """Yield for each metric the shares of intervals that hold, and of pairs that are told apart."""
+    for result in measure(DESIGNS, counted, run, equally=True):
+        design = result.cell
+        for name in NAMES:
+            value, difference = (result.totals.get((kind, name), Tally()) for kind in ("value", "difference"))
+            apart, sets = result.totals.get(("apart", name), 0), round(value.given)
+            yield {
+                "n": design.n, "true_groups": design.k, "groups": "/".join(map(str, design.groups)),
+                "noise": "/".join(map(str, design.noise)), "skew": design.skew, "metric": name,
+                "value_held": round(value.held / sets, 3) if sets else "",
+                "difference_held": round(difference.held / sets, 3) if sets else "",
+                "told_apart": round(apart / sets, 3) if sets else "", "sets": sets,
+            }  # fmt: skip

@@ -195,19 +195,12 @@ class Cost(Cell):
     law: str
     n: int
 
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """The places of figure and law, and the size."""
-        return list(FIGURES).index(self.figure), list(LAWS).index(self.law), self.n
-
-    @property
-    def at_once(self) -> int:
-        """All sets are drawn from one stream."""
-        return 0
-
 
 CELLS = tuple(
-    Cost(f"{figure}, {law}, n = {n}", figure, law, n) for figure in FIGURES for law in LAWS for n in SIZES
+    Cost(f"{figure}, {law}, n = {n}", figure, law, n, at_once=0, stream=(i, j, n))
+    for i, figure in enumerate(FIGURES)
+    for j, law in enumerate(LAWS)
+    for n in SIZES
 )
 
 

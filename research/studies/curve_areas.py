@@ -56,7 +56,6 @@ Pair = tuple[Floats, Floats]
 class Population(Cell):
     """Two models on n examples; ``levels`` 0: scores without ties."""
 
-    place: int
     levels: int
     shape: str
     first: float
@@ -64,16 +63,6 @@ class Population(Cell):
     correlation: float
     prevalence: float
     n: int
-
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """The place in the list."""
-        return (self.place,)
-
-    @property
-    def at_once(self) -> int:
-        """Data sets that are drawn at once."""
-        return 500
 
     @property
     def cuts(self) -> Floats:
@@ -90,7 +79,7 @@ class Population(Cell):
 def populations() -> tuple[Population, ...]:
     """Return those with few levels, shapes and correlations by turns, then those without ties."""
     return tuple(
-        Population(f"{own[0]} levels {own[1]}, n = {own[-1]}", place, *own)
+        Population(f"{own[0]} levels {own[1]}, n = {own[-1]}", *own, at_once=500, stream=(place,))
         for place, own in enumerate(_settings())
     )
 

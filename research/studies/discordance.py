@@ -73,14 +73,9 @@ class Exchangeable(Cell):
     n: int
     prevalence: float
 
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """Size and prevalence."""
-        return self.n, round(1000 * self.prevalence)
-
 
 CELLS = tuple(
-    Exchangeable(f"n = {n}, prevalence {share:g}", n, share)
+    Exchangeable(f"n = {n}, prevalence {share:g}", n, share, stream=(n, round(1000 * share)))
     for n, share in ((50, 0.5), (100, 0.5), (300, 0.5), (300, 0.1))
 )
 

@@ -177,29 +177,23 @@ def _row(learner: str, n: int, name: str, truths: list[float], found: list[dict[
     if all(low is not None for low, _ in limits):
         held = float(np.mean([low <= t <= high for (low, high), t in zip(limits, truth, strict=True)]))
     return {
-        "learner": learner,
-        "n": n,
-        "estimator": name,
-        "truth": float(expected),
+        "learner": learner, "n": n, "estimator": name, "truth": float(expected),
         "bias": float((values - truth).mean()),
         "bias_error": float((values - truth).std(ddof=1) / math.sqrt(len(values))),
-        "rmse": float(np.sqrt(((values - truth) ** 2).mean())),
-        "coverage": held,
-        "replications": len(values),
-    }
+        "rmse": float(np.sqrt(((values - truth) ** 2).mean())), "coverage": held, "replications": len(values),
+    }  # fmt: skip
 
 
-NAMES = {
-    "resubstitution": "resubstitution",
-    "holdout": "hold-out 1/3",
-    "repeated_holdout": "10 hold-outs",
-    "cv": "10-fold CV",
-    "loocv": "leave one out",
-    "bootstrap_optimism": "B1 (optimism)",
-    "bootstrap_oob": "out of bag",
-    "bootstrap_632": ".632",
-    "bootstrap_632plus": ".632+",
-}
+NAMES = dict(
+    zip(
+        ESTIMATORS,
+        (
+            *("resubstitution", "hold-out 1/3", "10 hold-outs", "10-fold CV", "leave one out"),
+            *("B1 (optimism)", "out of bag", ".632", ".632+"),
+        ),
+        strict=True,
+    )
+)
 
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
@@ -213,14 +207,9 @@ def rows(run: Run) -> Iterator[Mapping[str, object]]:
 def shown() -> list[dict[str, str]]:
     """Return the rows with the names of the estimators and signed biases; the true error of the fit comes first."""
     measured = tables.read(tables.DOCS / "estimators.csv")
+    blank = {"name": "*true error of the fit*", "rmse": "", "coverage": ""}
     truths = [
-        {
-            **row,
-            "name": "*true error of the fit*",
-            "bias": tables.percent(row["truth"]),
-            "rmse": "",
-            "coverage": "",
-        }
+        {**row, **blank, "bias": tables.percent(row["truth"])}
         for row in measured
         if row["estimator"] == "resubstitution"
     ]

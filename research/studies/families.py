@@ -21,13 +21,11 @@ class Family(Cell):
 
     metric: str
 
-    @property
-    def data_sets(self) -> int:
-        """Half of a thousand: there are 66 pairs in each."""
-        return 500
 
-
-CELLS = (Family("twelve models, accuracy", "accuracy"), Family("twelve models, F1", "f1"))
+CELLS = tuple(
+    Family(f"twelve models, {name}", metric, data_sets=500)  # 66 pairs in each
+    for name, metric in (("accuracy", "accuracy"), ("F1", "f1"))
+)
 
 
 def counted(cell: Family, generator: np.random.Generator, number: int) -> Mapping[str, float]:

@@ -35,19 +35,9 @@ class Clustered(Cell):
     size: int
     correlation: float
 
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """What tells the cells apart."""
-        return self.clusters, self.size, round(100 * self.correlation)
-
-    @property
-    def at_once(self) -> int:
-        """All data sets are drawn from one stream."""
-        return 0
-
 
 CELLS = tuple(
-    Clustered(f"{g} clusters of {n}, correlation {r}", g, n, r)
+    Clustered(f"{g} clusters of {n}, correlation {r}", g, n, r, at_once=0, stream=(g, n, round(100 * r)))
     for g in (3, 5, 8, 10)
     for n in (10, 40)
     for r in (0.2, 0.5)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,24 +26,30 @@ CHUNK = 50
 
 @dataclass(frozen=True)
 class Cell:
-    """One population and one question; its fields are what differs between the cells of a study."""
+    """One population and one question; its fields are what differs between the cells of a study.
+
+    Attributes
+    ----------
+    data_sets
+        Drawn where a thousand are asked for: fewer where each takes long.
+    at_once
+        Data sets that are drawn from one stream; 0: all of the cell.
+    stream
+        Numbers that tell the cell's stream from those of other cells; by default those of its name.
+    """
 
     name: str
+    data_sets: int = field(default=1000, kw_only=True)
+    at_once: int = field(default=1, kw_only=True)
+    stream: tuple[int, ...] = field(default=(), kw_only=True)
 
-    @property
-    def data_sets(self) -> int:
-        """Data sets drawn where a thousand are asked for: fewer where each takes long."""
-        return 1000
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stream", self.stream or named(self.name))
 
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """Numbers that tell the cell's stream from those of other cells."""
-        return (zlib.crc32(self.name.encode()),)
 
-    @property
-    def at_once(self) -> int:
-        """Data sets that are drawn at once, from one stream; 0: all of the cell."""
-        return 1
+def named(*words: object) -> tuple[int, ...]:
+    """Return the number of a stream that is told by words."""
+    return (zlib.crc32("/".join(map(str, words)).encode()),)
 
 
 Statistic = Callable[[Any, np.random.Generator, int], Mapping[Any, Any]]

@@ -218,16 +218,6 @@ class Sized(Cell):
     skewed: bool
     n: int
 
-    @property
-    def data_sets(self) -> int:
-        """Half as many of the largest."""
-        return 500 if self.n == SIZES[-1] else 1000
-
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """Kind, skewness and size."""
-        return 1, list(KINDS).index(self.kind), self.skewed, self.n
-
 
 KINDS: Mapping[str, Callable[..., Drawn]] = {
     "sums": of_sums,
@@ -240,7 +230,17 @@ KINDS: Mapping[str, Callable[..., Drawn]] = {
 
 
 CELLS = tuple(
-    Sized(f"{kind}, n = {n}", kind, skewed, n) for kind in KINDS for skewed in (False, True) for n in SIZES
+    Sized(
+        f"{kind}, n = {n}",
+        kind,
+        skewed,
+        n,
+        data_sets=500 if n == SIZES[-1] else 1000,
+        stream=(1, place, int(skewed), n),
+    )
+    for place, kind in enumerate(KINDS)
+    for skewed in (False, True)
+    for n in SIZES
 )
 
 

@@ -46,18 +46,14 @@ class Layout(Cell):
     apart: float
     limit: float = 0.07
 
-    @property
-    def data_sets(self) -> int:
-        """Few for the public API is slow, and fewer where only the power is measured."""
-        return 400 if self.apart else 2_000
-
 
 SPECIFICITY = {0.7: 0.7, 0.95: 0.9}
 AHEAD = {"judge": RIGHT["a"] - RIGHT["b"], "attempts": 0.049119}
 """True differences of the cells of power; of suites ``BEHIND``."""
 CELLS = tuple(
     Layout(f"{kind}, {size}, {of:g}, {'apart' if apart else 'equal'}", kind, size, of,
-           AHEAD.get(kind, BEHIND) if apart else 0.0, 0.1 if kind == "judge" and size <= FEW_GOLD else 0.07)
+           AHEAD.get(kind, BEHIND) if apart else 0.0, 0.1 if kind == "judge" and size <= FEW_GOLD else 0.07,
+           data_sets=400 if apart else 2_000)
     for kind, sizes, several in (
         ("suite", (5, 15, 30), (1,)),
         ("clusters", (5, 15, 30), (1,)),

@@ -153,18 +153,7 @@ class Series(Cell):
     """A block of the data sets of one test, and the true difference."""
 
     test: str
-    block: int
     gap: float
-
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """Test, block and difference."""
-        return list(TESTS).index(self.test), self.block, round(1e6 * self.gap)
-
-    @property
-    def at_once(self) -> int:
-        """All data sets are drawn from one stream."""
-        return 0
 
 
 def counted(cell: Series, generator: np.random.Generator, sets: int) -> Mapping[Any, float]:
@@ -188,16 +177,12 @@ def counted(cell: Series, generator: np.random.Generator, sets: int) -> Mapping[
 def decided(what: str, run: Run, gap: float = 0.0) -> Iterator[dict[str, object]]:
     """Yield how often the pairs of each test are decided by each schedule."""
     sets = run.replications
-    for test in TESTS if what == "error" else ("McNemar mid-p",):
+    for place, test in enumerate(TESTS if what == "error" else ("McNemar mid-p",)):
         total: dict[Any, float] = {}
         for block in range(math.ceil(sets / AT_ONCE)):
             size = min(AT_ONCE, sets - block * AT_ONCE)
-            (result,) = measure(
-                [Series(test, test, block, gap)],
-                counted,
-                replace(run, replications=size, only=""),
-                equally=True,
-            )
+            series = Series(test, test, gap, at_once=0, stream=(place, block, round(1e6 * gap)))
+            (result,) = measure([series], counted, replace(run, replications=size, only=""), equally=True)
             add(total, result.totals)
         for schedule in schedules():
             mean = total["examples", schedule] / sets if gap else N

@@ -6,7 +6,7 @@ Given the class, the two models answer independently. The swap test stands besid
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import stats
@@ -47,11 +47,7 @@ class Point(Cell):
     a: Rates
     b: Rates
     limit: float
-
-    @property
-    def data_sets(self) -> int:
-        """Half of a thousand: the confirmation has more of each cell."""
-        return 500
+    data_sets: int = field(default=500, kw_only=True)
 
 
 LIMIT = 0.07

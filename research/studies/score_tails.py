@@ -57,21 +57,10 @@ Sampler = Callable[[Floats, Mask, np.random.Generator], Floats]
 class Population(Cell):
     """Two equal models' scores: their law, the area under the ROC curve, the prevalence, the number of examples."""
 
-    place: int
     shape: str
     area: float
     prevalence: float
     n: int
-
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """The place in the list."""
-        return (self.place,)
-
-    @property
-    def at_once(self) -> int:
-        """Data sets that are drawn at once."""
-        return max(1, MOST_VALUES // self.n)
 
 
 @dataclass(frozen=True)
@@ -94,7 +83,12 @@ def populations() -> tuple[Population, ...]:
         if shape != "exchanged" or area <= 0.95
     ]
     return tuple(
-        Population(f"{own[0]}, n = {own[-1]}, area {own[1]}, prevalence {own[2]}", place, *own)
+        Population(
+            f"{own[0]}, n = {own[-1]}, area {own[1]}, prevalence {own[2]}",
+            *own,
+            at_once=max(1, MOST_VALUES // own[-1]),
+            stream=(place,),
+        )
         for place, own in enumerate(found)
     )
 

@@ -8,7 +8,6 @@ but with chances of its own on each example is the harder case.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -25,7 +24,7 @@ from evalreport.metrics.estimation import estimate_table
 from evalreport.metrics.registry import Quantity
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
-from research.studies.harness import Cell, Result, Study
+from research.studies.harness import Cell, Result, Study, named
 from research.studies.judgement import Line, at_most
 
 N, BETA, ALPHA = 500, (3.2, 0.8), 0.05
@@ -41,17 +40,13 @@ class Trained(Cell):
     paired: bool
     sd: float
 
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """The settings themselves."""
-        return (zlib.crc32(f"{self.second}/{self.seeds}/{self.paired}/{self.sd}".encode()),)
-
 
 def of(second: str, seeds: int, paired: bool, sd: float) -> Trained:
     """Return a cell with its name."""
     who = "the same algorithm" if second == "same" else "an equally good one"
     name = f"{who}, {seeds} seeds named {'alike' if paired else 'unlike'}"
-    return Trained(f"{name}, sd {sd:g}", second, seeds, paired, sd)
+    stream = named(second, seeds, paired, sd)
+    return Trained(f"{name}, sd {sd:g}", second, seeds, paired, sd, stream=stream)
 
 
 CELLS = (

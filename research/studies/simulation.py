@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from evalreport.schema.metrics import Interval
 from evalreport.texts import Message
 from evalreport.warnings.coverage import largest_of
 from research.studies.designs import Design, Truth
-from research.studies.harness import Cell, Result
+from research.studies.harness import Cell, Result, named
 from research.studies.populations import population
 from research.studies.tally import LEADING, Tally, one
 
@@ -52,16 +51,11 @@ class Sized(Cell):
     n: int
     n_resamples: int
 
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """Population and size."""
-        return zlib.crc32(self.design.encode()), self.n
-
 
 def cells(designs: Sequence[Design], n_resamples: int) -> tuple[Sized, ...]:
     """Return every population at every size."""
     return tuple(
-        Sized(f"{design.name}, n = {n}", design.name, n, n_resamples)
+        Sized(f"{design.name}, n = {n}", design.name, n, n_resamples, stream=(*named(design.name), n))
         for design in designs
         for n in design.sizes
     )

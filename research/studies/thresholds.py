@@ -35,14 +35,15 @@ class Design(Cell):
     prevalence: float
     shift: float
 
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """Size and prevalence."""
-        return self.n, round(1000 * self.prevalence)
-
 
 DESIGNS = tuple(
-    Design(f"{n} examples, {100 * share:g} % positive, {shift:g} apart", n, share, shift)
+    Design(
+        f"{n} examples, {100 * share:g} % positive, {shift:g} apart",
+        n,
+        share,
+        shift,
+        stream=(n, round(1000 * share)),
+    )
     for n, share, shift in (
         *((60, 0.5, 1.5), (100, 0.2, 1.5), (200, 0.5, 0.7)),
         *((200, 0.5, 1.5), (1000, 0.05, 2.0), (1000, 0.5, 1.5)),

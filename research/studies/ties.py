@@ -25,13 +25,11 @@ class Ties(Cell):
     n: int
     limit: float
 
-    @property
-    def data_sets(self) -> int:
-        """Half of a thousand."""
-        return 500
 
-
-CELLS = tuple(Ties(f"ties, n = {n}", n, ALPHA if n <= 10 else LIMIT) for n in (4, 6, 8, 10, 15, 20, 30, 50))
+CELLS = tuple(
+    Ties(f"ties, n = {n}", n, ALPHA if n <= 10 else LIMIT, data_sets=500)
+    for n in (4, 6, 8, 10, 15, 20, 30, 50)
+)
 """With few data sets the steps of the exact distribution are so coarse that it stays well below its level."""
 
 

@@ -8,7 +8,6 @@ the noise of each model are.
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -26,8 +25,9 @@ from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_by
 from evalreport.samplings.in_order import InOrder
 from research.studies.designs import predictions_on
-from research.studies.harness import Cell, Result, Run, Study, measure
+from research.studies.harness import Cell, Result, Run, Study, measure, named
 from research.studies.judgement import LEAST, Line, at_least
+from research.studies.tally import one
 
 Floats = npt.NDArray[np.float64]
 
@@ -83,13 +83,10 @@ class Series(Cell):
     correlation: float
     n: int
 
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """Correlation and length."""
-        return (zlib.crc32(f"{self.correlation}/{self.n}".encode()),)
 
-
-CELLS = tuple(Series(f"AR(1) of {r:g}, n = {n}", r, n) for r in CORRELATIONS for n in SIZES)
+CELLS = tuple(
+    Series(f"AR(1) of {r:g}, n = {n}", r, n, stream=named(r, n)) for r in CORRELATIONS for n in SIZES
+)
 
 
 def counted(cell: Series, generator: np.random.Generator, _number: int) -> Mapping[tuple[str, str], float]:
@@ -101,24 +98,20 @@ def counted(cell: Series, generator: np.random.Generator, _number: int) -> Mappi
         first, second = (sample.estimates[name, quantity] for name in "ab")
         if not (first.defined and second.defined):
             continue
-        truth, value = TRUTHS[quantity.metric], leading(first, LEVEL)
-        delta = paired_difference(first, second)
+        interval, delta = leading(first, LEVEL), paired_difference(first, second)
         between = limits(delta, "hac_t", LEVEL)
+        value = one(TRUTHS[quantity.metric], interval.low, interval.high)
         figures = {
             "sets": 1.0,
-            "value_held": _holds(value.low, value.high, truth),
-            "value_above": value.low is not None and value.low > truth,
-            "value_below": value.high is not None and value.high < truth,
-            "difference_held": _holds(between.low, between.high, 0.0),
+            "value_held": value.held,
+            "value_above": value.above,
+            "value_below": value.below,
+            "difference_held": one(0.0, between.low, between.high).held,
             "paired_t_held": abs(delta.value) <= _paired_t(delta),
             "newey_west_held": abs(delta.value) <= _newey_west(delta),
         }
-        holds |= {(quantity.metric, name): value for name, value in figures.items()}
+        holds |= {(quantity.metric, name): figure for name, figure in figures.items()}
     return holds
-
-
-def _holds(low: float | None, high: float | None, truth: float) -> bool:
-    return low is not None and high is not None and low <= truth <= high
 
 
 def _paired_t(delta: Estimate | Difference) -> float:

@@ -7,7 +7,7 @@ say nothing of them. At the margin the difference is so large that an interval f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from research.studies.harness import Cell, Result, Study
 from research.studies.judgement import LEAST, Line, at_least, at_most
 from research.studies.pair_decision import LEADING, decide_pair
 from research.studies.simulation import LEVEL
+from research.studies.tally import one
 
 N, ACCURACY, CORRELATION, ALPHA = 1000, 0.75, 0.05, 0.05
 
@@ -40,11 +41,7 @@ class Unequal(Cell):
     margin: float
     ahead: float
     limit: float
-
-    @property
-    def data_sets(self) -> int:
-        """Fewer than a thousand: there are many cells."""
-        return 600
+    data_sets: int = field(default=600, kw_only=True)
 
 
 CELLS = tuple(
@@ -78,13 +75,9 @@ def counted(cell: Unequal, generator: np.random.Generator, number: int) -> Mappi
         "equivalent": bool(cell.ahead) and _equivalent(cell, predictions, units, number),
         "gate passes": outcome == "pass",
         "gate fails": outcome == "fail",
-        "missed": _misses(value.low, value.high, ACCURACY),
-        "difference missed": _misses(decision.limits.low, decision.limits.high, cell.ahead),
+        "missed": not one(ACCURACY, value.low, value.high).held,
+        "difference missed": not one(cell.ahead, decision.limits.low, decision.limits.high).held,
     }
-
-
-def _misses(low: float | None, high: float | None, truth: float) -> bool:
-    return low is None or high is None or not low <= truth <= high
 
 
 def _equivalent(cell: Unequal, predictions: Predictions, units: Sampling, seed: int) -> bool:

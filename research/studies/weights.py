@@ -29,15 +29,9 @@ CORRELATION = 0.2
 class Structure(Cell):
     """Units, examples of each, and the spread of the logarithm of the weights."""
 
-    place: int
     units: int
     spread: float
     sizes: Callable[[int], Indices] | None = None
-
-    @property
-    def stream(self) -> tuple[int, ...]:
-        """The place in the list."""
-        return (self.place,)
 
     @property
     def cluster(self) -> Indices | None:
@@ -56,14 +50,14 @@ def unequal(units: int) -> Indices:
 
 
 STRUCTURES = (
-    Structure("200 examples, log-sd 1", 0, 200, 1.0),
-    Structure("200 examples, log-sd 0.5", 1, 200, 0.5),
-    Structure("1,000 examples, log-sd 1", 2, 1000, 1.0),
-    Structure("40 households, log-sd 1", 3, 40, 1.0, households),
-    Structure("40 households, log-sd 0.5", 4, 40, 0.5, households),
-    Structure("100 households, log-sd 1", 5, 100, 1.0, households),
-    Structure("20 clusters of 3 to 60, log-sd 0.5", 6, 20, 0.5, unequal),
-    Structure("40 clusters of 3 to 60, log-sd 0.7", 7, 40, 0.7, unequal),
+    Structure("200 examples, log-sd 1", 200, 1.0, stream=(0,)),
+    Structure("200 examples, log-sd 0.5", 200, 0.5, stream=(1,)),
+    Structure("1,000 examples, log-sd 1", 1000, 1.0, stream=(2,)),
+    Structure("40 households, log-sd 1", 40, 1.0, households, stream=(3,)),
+    Structure("40 households, log-sd 0.5", 40, 0.5, households, stream=(4,)),
+    Structure("100 households, log-sd 1", 100, 1.0, households, stream=(5,)),
+    Structure("20 clusters of 3 to 60, log-sd 0.5", 20, 0.5, unequal, stream=(6,)),
+    Structure("40 clusters of 3 to 60, log-sd 0.7", 40, 0.7, unequal, stream=(7,)),
 )
 AREAS = ((0.5, 0.75), (0.4, 0.9), (0.15, 0.85))
 """Prevalence and area under the ROC curve."""

@@ -21,6 +21,7 @@ def test_of_a_moving_window_only_what_is_new_counts(history):
     assert found.results.evidence[0].n_since == 150
 
 
+@pytest.mark.slow
 def test_examples_of_any_run_since_are_known(history):
     """What the first night held comes back in the third: only the rest of it is new."""
     series(history, [GOOD, GOOD])

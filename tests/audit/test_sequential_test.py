@@ -266,6 +266,7 @@ def evidence_of(run):
     return run.summary["evidence"]
 
 
+@pytest.mark.slow
 def test_half_of_the_examples_of_the_accepted_run_are_compared_pair_by_pair(history):
     """150 of 200 examples are common: their pairs decide; of 99 the new ones do."""
     audited(history, night(GOOD, 200, first=0))
@@ -311,6 +312,7 @@ def test_runs_a_week_apart_have_a_year_of_52(history):
     assert answer(found, "worse").details["horizon"] == 52
 
 
+@pytest.mark.slow
 def test_accepted_runs_that_differ_by_themselves_are_a_warning(history):
     """Five accepted runs between 0.80 and 0.92: more than the promise allows for, and what to declare is said."""
     for number, accuracy in enumerate((0.80, 0.92, 0.81, 0.91, 0.86)):

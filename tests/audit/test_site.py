@@ -156,6 +156,7 @@ def test_the_page_loads_nothing_and_runs_only_its_own_script(place: Path, histor
     assert page.count('<figure class="plot plot-control"') == 2
 
 
+@pytest.mark.slow
 def test_runs_link_to_their_report_or_to_their_results(place: Path, history: History):
     """A report is found by the digest of the results beside it; the other run gets its results.json, byte for byte."""
     site = write_site(history, place / "linked", reports=place / "reports")
@@ -209,6 +210,7 @@ def test_a_history_without_runs_has_no_page(tmp_path: Path):
         timelines(history, "nightly")
 
 
+@pytest.mark.slow
 def test_the_command_says_where_the_page_lies(place: Path, capsys):
     """One line on standard output, exit 0; an unwritable place is an output that cannot be made."""
     url = f"sqlite:///{place / 'a.db'}"

@@ -7,6 +7,7 @@ import pytest
 
 import evalreport
 from evalreport.schema.results import Results
+from tests.samples.cases import every
 
 
 def on_five_examples(confidence: float) -> Results:
@@ -29,7 +30,7 @@ def test_a_p_value_at_alpha_decides() -> None:
     assert verdict.verdict == "undecided"
 
 
-@pytest.mark.parametrize("correction, pairs", [("holm", 3), ("bonferroni", 3), ("none", 1)])
+@pytest.mark.parametrize("correction, pairs", every(3, [("holm", 3), ("bonferroni", 3), ("none", 1)]))
 def test_limits_are_those_of_the_family_s_level(correction: str, pairs: int) -> None:
     """Of three pairs each has the limits that one pair alone has at level 1 - alpha / 3; uncorrected, at 1 - alpha."""
     random = np.random.default_rng(4)

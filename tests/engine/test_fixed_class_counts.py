@@ -36,6 +36,7 @@ def test_what_does_not_depend_on_the_class_counts() -> None:
     assert fixed["accuracy"] < free["accuracy"]
 
 
+@pytest.mark.slow
 def test_replicates_keep_the_class_counts() -> None:
     """The bootstrap's spread of the recall, recomputed from replicates, agrees with the formula within 5 %."""
     results = evalreport.evaluate(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalreport.errors import UsageError
-from evalreport.gates.conditions import parse, terms_of
+from evalreport.gates.conditions import parse, parsed
 from evalreport.schema.metrics import Slice
 from tests.samples.gates import metric, outcome, results_with
 
@@ -56,8 +56,8 @@ def test_what_is_not_meant_is_refused_with_its_place(text, message):
 
 def test_terms_are_found_before_the_limit_can_be_read():
     """What has to be computed does not depend on what it is compared with; nonsense names nothing."""
-    assert terms_of("a.f1[sex=f] >= last - 0.02", models=["a"])[0].slices == (("sex", "f"),)
-    assert terms_of("nonsense", models=["a"]) == ()
+    (gate,) = parsed(["a.f1[sex=f] >= last - 0.02", "nonsense"], models=["a"])
+    assert gate.terms[0].slices == (("sex", "f"),)
 
 
 ACCURACY = results_with(

@@ -14,16 +14,27 @@ import pytest
 
 from evalreport.cli import main
 from tests.headline import check, situations
+from tests.samples.cases import quick
 
 EXPECTED = json.loads((Path(__file__).parent / "expected.json").read_text(encoding="utf-8"))
 NAMES = (
     "bin_clear", "bin_rare_proba", "bin_margin_noninf_names", "bin_baseline_undecided", "bin_inverted", "names_long",
     "multi_balanced", "reg_tiny", "outcome_passed", "gate_mixed", "trained_on_test", "cmp_gate_removed", "audit_first",
 )  # fmt: skip
+FEW = (
+    "bin_clear",
+    "names_long",
+    "multi_balanced",
+    "outcome_passed",
+    "gate_mixed",
+    "cmp_gate_removed",
+    "audit_first",
+)
+"""Those of the quick tests, one of each kind; the sentences of nearly all situations are in test_stored.py."""
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, FEW))
 def test_the_first_sentence_says_what_is_true(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -187,7 +187,7 @@ def test_lists_of_three_classes(how: str, tmp_path: Path) -> None:
     assert proba.tolist() == lists
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", every(3, FORMS))
 def test_a_wide_table_of_labels_and_of_probabilities(form: str, tmp_path: Path, content: Content) -> None:
     """One column a model: what the same models say in files of their own."""
     chances = [0.25, 0.75, 0.5, 0.125, 0.875, 0.625]

@@ -131,7 +131,7 @@ OTHERS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ["positive", "seed", "tests", "missing"])
+@pytest.mark.parametrize("name", every(2, ["positive", "seed", "tests", "missing"]))
 def test_another_hypothesis_is_refused_with_its_name(name: str, alike: Grown, tmp_path: Path) -> None:
     """The same examples under another positive class, seed or test are no look for nothing; nor are more of them."""
     file = tmp_path / "f"

@@ -46,6 +46,7 @@ def sampled(predictions: Predictions, metrics=METRICS, n_resamples: int = 2_000,
     return estimate_all(predictions, quantities, units=units, n_resamples=n_resamples, seed=1, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2_500, MANY])
 def test_replicates_are_the_same_from_any_number_of_threads(n: int) -> None:
     """Blocks of draws are worked on side by side, and nothing but time depends on it: of both ways of drawing."""

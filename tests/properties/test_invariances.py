@@ -18,6 +18,9 @@ from tests.samples.prediction_files import arrays_of
 from .soundness import assert_intervals_keep_to_the_range, assert_sound
 from .strategies import TASKS, WITH_GROUPS, Source, evaluate, key, options, same, values
 
+FEW = ("binary", "regression")
+"""Tasks of the quick tests, where each drawn data set costs two runs of every metric."""
+
 FEW_EXAMPLES = settings(
     max_examples=3, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -98,7 +101,7 @@ def test_scores_may_be_stretched(data: st.DataObject) -> None:
     assert kept == [r for r in after.metrics if r.metric in ranking]
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", quick(TASKS, FEW))
 @FEW_EXAMPLES
 @given(data=st.data(), times=st.integers(2, 3))
 def test_repeated_test_set(task: str, data: st.DataObject, times: int) -> None:
@@ -117,7 +120,7 @@ def repeat(columns: dict[str, Any], times: int) -> dict[str, Any]:
     return rows | {"id": [f"{place:05d}" for place in range(len(rows["id"]))]}
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", quick(TASKS, FEW))
 @FEW_EXAMPLES
 @given(data=st.data())
 def test_weights_are_repetitions(task: str, data: st.DataObject) -> None:
@@ -170,7 +173,7 @@ def copied(columns: dict[str, Any], weights: list[int]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", quick(TASKS, FEW))
 @FEW_EXAMPLES
 @given(data=st.data(), times=st.integers(2, 3))
 def test_copies_in_one_cluster_are_no_new_evidence(task: str, data: st.DataObject, times: int) -> None:

@@ -80,7 +80,7 @@ def test_a_run_does_not_hang_on_the_scale_of_scores(scale: float, offset: float,
     assert all(to_digits(threshold, digits) in page for threshold in shown)
 
 
-@pytest.mark.parametrize("value", [0.0, 3.25, -1e9, 1e300, -1.7e308, 5e-324, 0.1 + 0.2])
+@pytest.mark.parametrize("value", every(3, [0.0, 3.25, -1e9, 1e300, -1.7e308, 5e-324, 0.1 + 0.2]))
 def test_scores_that_are_all_equal_have_a_histogram(value: float) -> None:
     """A constant score of any size stands between two edges, and the area is one half."""
     source = {"a": {"id": ids(8), "y_true": ["0", "1"] * 4, "score": [value] * 8}}

@@ -15,6 +15,7 @@ import evalreport
 from evalreport.predictions.table import Predictions
 from evalreport.schema.metrics import Interval
 from evalreport.schema.results import Results
+from tests.samples.cases import quick
 
 from . import lookup
 from .records import DATA, DATASETS, Record, records_of
@@ -164,10 +165,12 @@ def label_results(dataset: str, method: str) -> Results:
 
 
 DISCRETE_RECORDS = [record for record in RECORDS if record["params"]["metric"] in DISCRETE]
+SMALL_RECORDS = [record for record in DISCRETE_RECORDS if record["dataset"] != "default_test"]
+"""Those of the quick tests: thousands of examples take as long as all others together."""
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
-@pytest.mark.parametrize("record", DISCRETE_RECORDS, ids=lambda record: record["id"])
+@pytest.mark.parametrize("record", quick(DISCRETE_RECORDS, SMALL_RECORDS), ids=lambda record: record["id"])
 def test_limits_of_a_proportion_agree_with_the_exact_bootstrap(record: Record, method: str) -> None:
     """The limits are quantiles of the enumerated bootstrap distribution, within four Monte Carlo errors.
 

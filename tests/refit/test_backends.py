@@ -41,6 +41,7 @@ def test_the_bytes_depend_on_no_backend_and_no_number_of_jobs(folder: Path, plan
     assert set(found[0]) == {"predictions.parquet", "resample.json"}
 
 
+@pytest.mark.slow
 def test_another_estimator_moves_no_prediction(folder: Path, plan: Write):
     """A fit's seed belongs to its estimator's name: the forest's rows are the same alone and in company."""
     import pyarrow.compute as pc

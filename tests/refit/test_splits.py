@@ -84,6 +84,7 @@ def test_groups_never_cross_a_split(examples: Examples, name):
         assert not set(examples.groups[outside]) & set(examples.groups[fit.train])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["time-ordered", "holdout"])
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(times=st.lists(st.integers(0, 12), min_size=60, max_size=60))

@@ -32,15 +32,18 @@ def data_of(part: str, name: str) -> tuple[Predictions, Sampling, str]:
 
 @pytest.mark.parametrize(
     ("part", "name"),
-    [
-        ("operating", "f1 0.3, n = 200"),
-        ("operating", "precision 0.6, n = 200, flagging 0.58 and 0.05"),
-        ("operating", "balanced accuracy, sensitivity .92 and .50"),
-        ("operating", "area .85, n = 60, sd 1 and 2"),
-        ("unequal", "20 clusters, accuracy, equal"),
-        ("unequal", "8 clusters, f1, equal"),
-        ("unequal", "weights, f1, equal"),
-    ],
+    every(
+        3,
+        [
+            ("operating", "f1 0.3, n = 200"),
+            ("operating", "precision 0.6, n = 200, flagging 0.58 and 0.05"),
+            ("operating", "balanced accuracy, sensitivity .92 and .50"),
+            ("operating", "area .85, n = 60, sd 1 and 2"),
+            ("unequal", "20 clusters, accuracy, equal"),
+            ("unequal", "8 clusters, f1, equal"),
+            ("unequal", "weights, f1, equal"),
+        ],
+    ),
 )
 def test_a_decision_from_arrays_is_that_of_a_run(part: str, name: str) -> None:
     """Same p-value and same limits of the verdict, to rounding: a run sorts the rows and sums in another order."""

@@ -21,7 +21,7 @@ ROWS = tables.read(Path(__file__).resolve().parents[2] / "docs" / "score-tails.c
 @pytest.mark.parametrize("shape", SHAPES)
 def test_true_areas_are_those_of_large_samples(shape: str) -> None:
     """Average precision of 400,000 examples, within five of its standard errors; the area under the ROC curve too."""
-    population = Population(shape, 0, shape, 0.85, 0.3, 400_000)
+    population = Population(shape, shape, 0.85, 0.3, 400_000)
     positives, scores, _ = drawn(population, law_of(population), np.random.default_rng(8), 1)
     positive, true = positives[0], truths(population)
     quantity = Quantity("average_precision")

@@ -9,6 +9,7 @@ import pytest
 
 from research.studies import tables
 from research.studies.__main__ import STUDIES
+from tests.samples.cases import every
 
 for spec in STUDIES.values():
     importlib.import_module(f"research.studies.{spec.module}")
@@ -19,7 +20,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", every(4, PAGES), ids=lambda path: path.name)
 def test_tables_of_a_page_are_those_of_its_rows(page: Path) -> None:
     """Neither can be edited without the other: `make figures` writes the tables."""
     text = page.read_text(encoding="utf-8")

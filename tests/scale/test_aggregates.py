@@ -161,6 +161,7 @@ def test_counts_that_were_changed_are_refused(folder: Path, tmp_path: Path) -> N
         opened(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forward", [False, True], ids=["put aside", "moving in"])
 def test_an_aggregate_that_a_killed_process_left_half_moved_is_read_whole(
     forward: bool, models: Path, tmp_path: Path

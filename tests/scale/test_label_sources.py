@@ -17,6 +17,7 @@ from evalreport.scale.aggregates import counts_of
 from evalreport.scale.aggregation import count
 from evalreport.scale.engines import started
 from evalreport.scale.label_sources import Source
+from tests.samples.cases import every
 from tests.samples.counted import by_hand, counted, faulty, write
 from tests.samples.systems import needs_locks
 
@@ -121,25 +122,34 @@ def test_a_word_for_a_missing_value_is_an_empty_cell_of_counts(
 
 @pytest.mark.parametrize(
     "columns, said",
-    [
-        (
-            {"id": ["a", "b"], "y_true": [1, 0], "score": [0.5, 3]},
-            "no column 'y_pred'.*a score and --threshold",
-        ),
-        ({"id": ["a", "b"], "y_true": [1, 0], "p_2": [0.5, 0.3]}, "no column 'y_pred'"),
-        (
-            {"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, 0], "p_1": [0.5, None]},
-            "'p_1': 1 scores are empty or no finite",
-        ),
-        ({"id": ["a", "b"], "y_true": [1, 0], "p_1": [0.5, 1.5]}, "run from 0.5 to 1.5, so they are no prob"),
-        ({"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, None], "p_1": [0.5, 0.1]}, "id b has no label"),
-        ({"id": ["a"], "y_true": [1], "y_pred": [1], "fold": [1]}, "column 'fold' says more"),
-        ({"id": ["a"], "outcome": [1]}, "no column 'y_pred'|column 'outcome' says more"),
-        ({"y_true": [1], "y_pred": [1]}, "no column 'id'"),
-        ({"id": [1.5], "y_true": [1], "y_pred": [1]}, "type Float64 is no text"),
-        ({"id": ["a"], "y_true": [1], "y_pred": [1], "model": [""]}, "the model has no name"),
-        ({"id": [], "y_true": [], "y_pred": []}, "the file is empty"),
-    ],
+    every(
+        3,
+        [
+            (
+                {"id": ["a", "b"], "y_true": [1, 0], "score": [0.5, 3]},
+                "no column 'y_pred'.*a score and --threshold",
+            ),
+            ({"id": ["a", "b"], "y_true": [1, 0], "p_2": [0.5, 0.3]}, "no column 'y_pred'"),
+            (
+                {"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, 0], "p_1": [0.5, None]},
+                "'p_1': 1 scores are empty or no finite",
+            ),
+            (
+                {"id": ["a", "b"], "y_true": [1, 0], "p_1": [0.5, 1.5]},
+                "run from 0.5 to 1.5, so they are no prob",
+            ),
+            (
+                {"id": ["a", "b"], "y_true": [1, 0], "y_pred": [1, None], "p_1": [0.5, 0.1]},
+                "id b has no label",
+            ),
+            ({"id": ["a"], "y_true": [1], "y_pred": [1], "fold": [1]}, "column 'fold' says more"),
+            ({"id": ["a"], "outcome": [1]}, "no column 'y_pred'|column 'outcome' says more"),
+            ({"y_true": [1], "y_pred": [1]}, "no column 'id'"),
+            ({"id": [1.5], "y_true": [1], "y_pred": [1]}, "type Float64 is no text"),
+            ({"id": ["a"], "y_true": [1], "y_pred": [1], "model": [""]}, "the model has no name"),
+            ({"id": [], "y_true": [], "y_pred": []}, "the file is empty"),
+        ],
+    ),
 )
 def test_what_is_no_test_set_of_labels_is_refused(
     columns: dict[str, list[object]], said: str, tmp_path: Path

@@ -20,6 +20,7 @@ from evalreport.errors import InputError, forget
 from evalreport.loading.load import load
 from evalreport.options import Options
 from evalreport.sources import addresses
+from tests.samples.cases import every
 
 MODEL = "id,y_true,y_pred\n" + "".join(f"e{i},{i % 2},{i % 3 % 2}\n" for i in range(40))
 PASSWORD, SIGNATURE = "open-sesame-42", "f0e1d2c3b4a59687"
@@ -339,6 +340,7 @@ def test_a_bucket_that_cannot_be_read(s3: tuple[str, str], path: str, problem: s
     assert caught.value.file == f"s3://{path}"
 
 
+@pytest.mark.slow
 def test_a_bucket_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A refused connection is said in one message, and soon; the secret of the environment is not."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIATESTKEY000000002")
@@ -388,7 +390,7 @@ def test_a_bucket_of_google() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "declared"), [("drip", 10_000), ("drip", None), ("endless", None), ("large", 10**15)]
+    ("body", "declared"), every(3, [("drip", 10_000), ("drip", None), ("endless", None), ("large", 10**15)])
 )
 def test_a_body_that_does_not_end_is_left(
     body: str, declared: int | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

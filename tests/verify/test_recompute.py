@@ -47,24 +47,6 @@ def agrees(place: Path, verify, what: str) -> None:
     assert verify(place / what, "--inputs", place / "models", "-q") == (0, "")
 
 
-def as_version_1(content) -> None:
-    """Write it as version 0.1 did: no codes of sentences, and warnings of another level."""
-    content["schema"] = "evalreport/results/1"
-    for row in (*content["verdicts"], *content["warnings"]):
-        row.pop("params", None)
-        row["level"] = "warning" if row["level"] == "caution" else row["level"]
-    for row in content["verdicts"]:
-        row.pop("code", None)
-
-
-def test_results_of_the_first_schema_are_verified(copy, verify):
-    """Codes and parameters that it did not write are no difference; a changed figure is one as ever."""
-    tamper(copy / "out/results.json", as_version_1)
-    assert verify(copy / "out", "--inputs", copy / "models", "-q") == (0, "")
-    tamper(copy / "out/results.json", lambda content: content["metrics"][0].update(value=0.123))
-    assert verify(copy / "out", "--inputs", copy / "models", "-q")[0] == 1
-
-
 def every_kind(content) -> list[tuple[str, list[dict], int, str]]:
     """One figure or word of each kind of record: the list, and the field."""
     fields = {

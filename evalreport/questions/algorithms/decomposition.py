@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from evalreport.questions.algorithms.two_ways import Limits, moments, of_bias, o
 from evalreport.questions.thresholds.records import CurveRecord
 
 Codes = Array
+Splits = Callable[[Floats, Codes], "Split"]
 
 POSITIVE = (0.0, math.inf)
 
@@ -194,10 +195,9 @@ def redrawn_squared(predicted: Floats, given: Mask, truth: Floats, weights: Floa
 
 
 def redrawn_zero_one(
-    codes: Codes, given: Mask, truth: Codes, weights: Floats, n_classes: int, *, shares: bool = False
+    codes: Codes, given: Mask, truth: Codes, weights: Floats, n_classes: int, split: Splits = zero_one
 ) -> Floats:
-    """Return (B, 3) as ``redrawn_squared`` does; ``shares`` after Kohavi and Wolpert instead of Domingos."""
-    split = kohavi_wolpert if shares else zero_one
+    """Return (B, 3) as ``redrawn_squared`` does, by a split of 0-1 loss."""
     totals = np.zeros((len(weights), 3))
     drawn = np.zeros(len(weights))
     for some in _chunks(given.shape[1], len(weights) * n_classes):
@@ -234,11 +234,6 @@ class Decomposed:
     losses: Floats
     squares: Floats | None = None
     shared: float = 0.0
-
-    @property
-    def n_replicates(self) -> int:
-        """Number of replicates K."""
-        return len(self.losses)
 
 
 def out_of_the_bag(replicates: Replicates | None) -> Replicates | None:
@@ -313,12 +308,11 @@ def _decomposed(
     if model.y_pred is not None:
         codes, size = np.asarray(model.y_pred)[some.rows], len(whole.answers)
         counts = label_counts(codes, given, size)
-        again = redrawn_zero_one(codes, given, truth, weights, size)
         wrong = np.asarray(codes != truth, dtype=np.float64)
-        yield Decomposed("0-1", zero_one(counts, truth), again, None, wrong)
-        if options.kohavi_wolpert:
-            again = redrawn_zero_one(codes, given, truth, weights, size, shares=True)
-            yield Decomposed("kohavi_wolpert", kohavi_wolpert(counts, truth), again, None, wrong)
+        splits = {"0-1": zero_one} | ({"kohavi_wolpert": kohavi_wolpert} if options.kohavi_wolpert else {})
+        for loss, split in splits.items():
+            again = redrawn_zero_one(codes, given, truth, weights, size, split)
+            yield Decomposed(loss, split(counts, truth), again, None, wrong)
     if model.proba is not None:
         p, target = _targets(whole, model.proba, truth)
         yield of_squares("brier", p[some.rows], given, target, weights, None)
@@ -349,25 +343,27 @@ def _targets(whole: Predictions, proba: Floats, truth: Array) -> tuple[Floats, F
 def _record(
     model: str, one: Decomposed, some: Replicates, cluster: Indices | None, options: Options
 ) -> DecompositionRecord:
-    split, level, given = one.split, options.confidence, some.out
-    again = one.redrawn.std(axis=0, ddof=1)
+    split, level, given, noise = one.split, options.confidence, some.out, one.noise or 0.0
+    loss_error, bias_error, variance_error = (float(part.std(ddof=1)) for part in one.redrawn.T)
     known = split.bias_unbiased if split.bias_unbiased is not None else np.full(len(split.bias), np.nan)
     mean_unbiased, aggregated = _mean(known), float(split.bias.mean())
     loss = over_both(one.losses, given, cluster, level, POSITIVE)
-    bias = _with_replicates(split.bias, one, 1, cluster, level)
-    unbiased = _with_replicates(known, one, 1, cluster, level)
+    bias, unbiased = (
+        of_bias(spread_of(part, cluster), bias_error, one.shared, len(given), level)
+        for part in (split.bias, known)
+    )
     if one.squares is None:
-        variance = _with_replicates(split.variance, one, 2, cluster, level)
+        variance = of_bias(spread_of(split.variance, cluster), variance_error, 0.0, len(given), level)
     else:
         variance = of_variance(one.squares, given, cluster, level)
     return DecompositionRecord(
         model=model,
         loss=one.loss,
         expected_loss=float(split.expected_loss.mean()),
-        bias=aggregated if one.noise is None else aggregated - one.noise,
-        bias_unbiased=_less(mean_unbiased, one.noise),
-        bias_unbiased_low=_less(unbiased[0], one.noise),
-        bias_unbiased_high=_less(unbiased[1], one.noise),
+        bias=aggregated - noise,
+        bias_unbiased=_less(mean_unbiased, noise),
+        bias_unbiased_low=_less(unbiased[0], noise),
+        bias_unbiased_high=_less(unbiased[1], noise),
         n_unbiased=None if mean_unbiased is None else int((split.count > 1).sum()),
         variance=float(split.variance.mean()),
         variance_unbiased=_mean(split.unbiased),
@@ -379,13 +375,13 @@ def _record(
         n=len(split.bias),
         # Kohavi and Wolpert's bias is no loss of a single prediction.
         aggregated_loss=None if one.loss == "kohavi_wolpert" else aggregated,
-        bias_low=_less(_not_negative(bias[0]), one.noise),
-        bias_high=_less(bias[1], one.noise),
+        bias_low=_less(_not_negative(bias[0]), noise),
+        bias_high=_less(bias[1], noise),
         variance_low=_not_negative(variance[0]),
         variance_high=variance[1],
-        expected_loss_monte_carlo=float(again[0]),
-        bias_monte_carlo=float(again[1]),
-        variance_monte_carlo=float(again[2]),
+        expected_loss_monte_carlo=loss_error,
+        bias_monte_carlo=bias_error,
+        variance_monte_carlo=variance_error,
     )
 
 
@@ -409,20 +405,12 @@ def _mean(values: Floats) -> float | None:
     return float(defined.mean()) if len(defined) else None
 
 
-def _with_replicates(
-    by_example: Floats, one: Decomposed, part: int, cluster: Indices | None, level: float
-) -> Limits:
-    """Return limits over examples and replicates of the mean of one part, with its Monte Carlo error."""
-    spread, error = spread_of(by_example, cluster), float(one.redrawn[:, part].std(ddof=1))
-    return of_bias(spread, error, one.shared if part == 1 else 0.0, one.n_replicates, level)
-
-
 def _not_negative(limit: float | None) -> float | None:
     return None if limit is None else max(limit, 0.0)
 
 
-def _less(limit: float | None, noise: float | None) -> float | None:
-    return limit if limit is None or noise is None else limit - noise
+def _less(limit: float | None, noise: float) -> float | None:
+    return None if limit is None else limit - noise
 
 
 def _most_variable(
@@ -471,11 +459,6 @@ def own_complexity(predictions: Predictions) -> dict[str, float]:
             if len(values) == 1:
                 complexity[model.name] = float(values[0])
     return complexity
-
-
-def with_point(record: DecompositionRecord, axis: str, x: float) -> DecompositionRecord:
-    """Say at which complexity or training size a decomposition was made."""
-    return replace(record, complexity=x) if axis == "complexity" else replace(record, train_size=x)
 
 
 # --- inputs of one dimension ------------------------------------------------------------------------------------------

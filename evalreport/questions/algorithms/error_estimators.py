@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -22,14 +23,14 @@ from evalreport.metrics.views import view
 from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
-from evalreport.questions.algorithms.records import ChosenRecord, ErrorEstimateRecord
+from evalreport.questions.algorithms.records import ChosenRecord
 from evalreport.questions.algorithms.replicates import (
-    OutOfBag,
+    WEIGHT,
+    Plus,
     Precision,
     Replicates,
     bootstrap_632,
     bootstrap_632plus,
-    is_mean_of_losses,
     model_losses,
     no_information_rate,
     optimism_by_example,
@@ -37,6 +38,7 @@ from evalreport.questions.algorithms.replicates import (
     over_examples,
 )
 from evalreport.samplings import sampling_by
+from evalreport.samplings.folds import over_folds
 from evalreport.schema.inputs import JsonObject
 from evalreport.texts import Message, Text
 
@@ -45,8 +47,22 @@ LEAST_IN_A_FOLD = 3
 """With fewer examples of the second most frequent class in a fold, even shares say nothing about the intention."""
 
 
-def estimators_of(predictions: Predictions) -> tuple[str, ...]:
-    """Name the estimators that match the layout of the test rows, the most specific last."""
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """One estimate: its value or the reason why there is none, its precision, and the numbers that it was made of."""
+
+    value: float
+    details: JsonObject
+    precision: Precision | None = None
+    reason: Text | None = None
+
+
+ByEstimator = dict[tuple[str, Quantity, str], Estimated]
+"""Estimates by model, quantity and estimator."""
+
+
+def estimators_of(predictions: Predictions, layout: Layout) -> tuple[str, ...]:
+    """Name the estimators that match the layout of the test rows."""
     if predictions.design == "repeated-holdout":
         return ("repeated_holdout",)
     if predictions.design in ("test-set", "seeds", "bootstrap"):
@@ -55,18 +71,16 @@ def estimators_of(predictions: Predictions) -> tuple[str, ...]:
         return ()
     if is_nested(predictions):
         return ("nested_cv",)
-    return ("cv",)
+    if layout.ranked.count > 1 and int(np.bincount(layout.ranked.codes).max()) == 1:
+        return ("loocv",)
+    stratified = is_stratified(predictions, layout.ranked, layout.pooled)
+    return ("cv", "stratified_cv") if stratified else ("cv",)
 
 
 def is_nested(predictions: Predictions) -> bool:
     """Say whether a search chose parameters inside each training part: there is a column params or inner_fold."""
     held = {*predictions.keys, *(name for m in predictions.models for name in m.columns)}
     return bool(held & {"params", "inner_fold"})
-
-
-def is_leave_one_out(parts: Parts) -> bool:
-    """Say whether every fold tests one example."""
-    return parts.count > 1 and int(np.bincount(parts.codes).max()) == 1
 
 
 def is_stratified(predictions: Predictions, parts: Parts, repeats: Parts) -> bool:
@@ -86,53 +100,27 @@ def is_stratified(predictions: Predictions, parts: Parts, repeats: Parts) -> boo
     return bool(np.stack(spread).max() <= 1)
 
 
-def split_records(sample: Sample, level: float) -> list[ErrorEstimateRecord]:
+def split_estimates(sample: Sample, level: float) -> ByEstimator:
     """Return the estimates that the layout of the test rows gives, of every quantity of every model."""
-    predictions, layout = sample.predictions, sample.rows.layout
-    names = list(estimators_of(predictions))
-    if names == ["cv"]:
-        if is_leave_one_out(layout.ranked):
-            names = ["loocv"]
-        elif is_stratified(predictions, layout.ranked, layout.pooled):
-            names.append("stratified_cv")
-    return [
-        _record(sample, estimate, name, level) for estimate in sample.estimates.values() for name in names
-    ]
+    names = estimators_of(sample.predictions, sample.rows.layout)
+    return {
+        (model, quantity, name): _of_split(sample, estimate, level)
+        for (model, quantity), estimate in sample.estimates.items()
+        for name in names
+    }
 
 
-def _record(sample: Sample, estimate: Estimate, name: str, level: float) -> ErrorEstimateRecord:
-    known = not math.isnan(estimate.value)
-    error, low, high, method = None, None, None, None
-    if known:
-        interval = leading(estimate, level)
-        over_fits = INTERVALS[interval.method].over_fits
-        error = corrected_error(estimate) if over_fits else _own_error(estimate)
-        low, high, method = interval.low, interval.high, interval.method if interval.low is not None else None
-    return ErrorEstimateRecord(
-        model=estimate.model,
-        estimator=name,
-        metric=estimate.quantity.spelled,
-        value=estimate.value if known else None,
-        standard_error=error,
-        low=low,
-        high=high,
-        details=_details(sample, estimate),
-        reason=estimate.reason,
-        interval_method=method,
-    )
-
-
-def _own_error(estimate: Estimate) -> float | None:
-    return estimate.standard_error if estimate.defined else None
-
-
-def corrected_error(estimate: Estimate) -> float | None:
-    """Return the standard error of the mean over folds with the variance factor 1/J + n_test/n_train."""
-    fits = estimate.fits
-    if fits is None or len(fits.values) < 2 or np.isnan(fits.values).any():
-        return None
-    factor = 1 / len(fits.values) + fits.test_train_ratio
-    return math.sqrt(factor * float(fits.values.var(ddof=1)))
+def _of_split(sample: Sample, estimate: Estimate, level: float) -> Estimated:
+    details = _details(sample, estimate)
+    if math.isnan(estimate.value):
+        return Estimated(math.nan, details, reason=estimate.reason)
+    interval, fits = leading(estimate, level), estimate.fits
+    error = estimate.standard_error if estimate.defined else None
+    if INTERVALS[interval.method].over_fits:
+        unknown = fits is None or len(fits.values) < 2 or np.isnan(fits.values).any()
+        error = None if fits is None or unknown else over_folds(fits).error
+    precision = Precision(error, interval.low, interval.high, interval.method)
+    return Estimated(estimate.value, details, precision, estimate.reason)
 
 
 def _details(sample: Sample, estimate: Estimate) -> JsonObject:
@@ -180,8 +168,6 @@ def chosen_records(predictions: Predictions, parts: Parts) -> tuple[ChosenRecord
     return tuple(records)
 
 
-Values = Mapping[tuple[str, Quantity], Floats]
-
 NO_APPARENT = Message("estimator.no_apparent")
 NO_WHOLE = Message("estimator.no_whole")
 NO_RATE = Message("estimator.no_rate")
@@ -194,13 +180,21 @@ NEARLY_NONE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Estimated:
-    """One estimate: its value or the reason why there is none, its precision, and the numbers that it was made of."""
+class _Parts:
+    """What the replicates give of a quantity of a model: of a mean of losses by example (n,), else one value each.
 
+    ``out`` averages to ``value``. ``details`` of the out-of-bag estimate, ``counted`` of all others; ``limited`` makes
+    the estimates, and ``with_mean`` is the out-of-bag error of the lecture, averaged over replicates.
+    """
+
+    apparent: Floats | None
+    out: Floats
     value: float
+    optimism: Floats | None
     details: JsonObject
-    precision: Precision | None = None
-    reason: Text | None = None
+    counted: JsonObject
+    limited: Callable[..., Estimated] = lambda _, value, **details: Estimated(value, details)
+    with_mean: float | None = None
 
 
 def bootstrap_estimates(
@@ -210,7 +204,7 @@ def bootstrap_estimates(
     *,
     cluster: Indices | None,
     level: float,
-) -> dict[tuple[str, Quantity, str], Estimated]:
+) -> ByEstimator:
     """Estimate every quantity of every model in the four ways, and by resubstitution.
 
     Parameters
@@ -224,20 +218,20 @@ def bootstrap_estimates(
     level
         Confidence level of the intervals over examples.
     """
-    means = [q for q in quantities if is_mean_of_losses(q)]
-    others = [q for q in quantities if not is_mean_of_losses(q)]
-    estimates: dict[tuple[str, Quantity, str], Estimated] = {}
+    others = _of_values(predictions, replicates, [q for q in quantities if not definition(q).is_mean])
+    estimates: ByEstimator = {}
     for model in predictions.models:
-        for quantity in means:
-            if lacks(model, quantity) is None:
-                own = _of_losses(predictions, replicates, model, quantity, cluster=cluster, level=level)
-                estimates |= {(model.name, quantity, name): estimate for name, estimate in own.items()}
-    values = _values(predictions, replicates, others)
-    for model in predictions.models:
-        for quantity in others:
-            if lacks(model, quantity) is None:
-                own = _of_values(predictions, replicates, model, quantity, values)
-                estimates |= {(model.name, quantity, name): estimate for name, estimate in own.items()}
+        for quantity in quantities:
+            if lacks(model, quantity) is not None:
+                continue
+            if definition(quantity).is_mean:
+                of = _of_losses(predictions, replicates, model, quantity, cluster=cluster, level=level)
+            elif (model.name, quantity) in others:
+                of = others[model.name, quantity]
+            else:
+                continue
+            made = _estimates(predictions, replicates, model, quantity, of)
+            estimates |= {(model.name, quantity, name): estimate for name, estimate in made.items()}
     return estimates
 
 
@@ -249,14 +243,14 @@ def _of_losses(
     *,
     cluster: Indices | None,
     level: float,
-) -> dict[str, Estimated]:
-    """Estimate a mean of losses: every estimator is then a mean over examples itself, which gives its error."""
+) -> _Parts:
+    """Return the parts of a mean of losses: every estimator is then a mean over examples, which gives its error."""
     by_row = model_losses(predictions, model, quantity)
     losses = by_row[replicates.rows]
     bag = out_of_bag(losses, replicates.out)
     limits = value_range(definition(quantity), predictions)
 
-    def estimated(by_example: Floats, value: float, **details: float) -> Estimated:
+    def limited(by_example: Floats, value: float, **details: float) -> Estimated:
         reason = _no_limits(quantity, details.get("resubstitution"), bag.value, value, limits)
         if reason is not None:
             return Estimated(value, details, None, reason)
@@ -264,57 +258,98 @@ def _of_losses(
         without = precision.low is None and not math.isnan(value)
         return Estimated(value, details, precision, NO_SPREAD if without else None)
 
-    estimates = {"bootstrap_oob": estimated(bag.by_example, bag.value, **_bag_details(bag))}
-    if replicates.apparent is None:
+    whole = replicates.holds_whole_samples and replicates.inbag is not None
+    by_replicate = bag.by_replicate[~np.isnan(bag.by_replicate)]
+    mean = float(by_replicate.mean()) if len(by_replicate) else None
+    return _Parts(
+        apparent=None if replicates.apparent is None else by_row[replicates.apparent],
+        out=bag.by_example,
+        value=bag.value,
+        optimism=optimism_by_example(losses, replicates.inbag) if whole else None,  # type: ignore[arg-type]
+        details={"mean_over_replicates": mean, "pooled": bag.pooled, "never_out_of_bag": bag.never_out},
+        counted={"n_replicates": replicates.count},
+        limited=limited,
+        with_mean=math.nan if mean is None else mean,
+    )
+
+
+def _of_values(
+    predictions: Predictions, replicates: Replicates, quantities: Sequence[Quantity]
+) -> dict[tuple[str, Quantity], _Parts]:
+    """Return the parts of what is no mean over examples: the value of each replicate on some rows, then their mean."""
+    if not quantities:
+        return {}
+
+    def values(chosen: Mask, weights: Floats | None = None) -> dict[tuple[str, Quantity], Floats]:
+        return values_by_part(
+            predictions, replicates.rows[chosen], np.nonzero(chosen)[0], quantities, weights=weights
+        )
+
+    of_whole, optimism = {}, {}
+    if replicates.apparent is not None:
+        every = np.zeros(replicates.n, np.int64)
+        of_whole = values_by_part(predictions, replicates.apparent, every, quantities)
+    if replicates.holds_whole_samples and replicates.inbag is not None:
+        given = replicates.given
+        everywhere, inside = values(given), values(given, replicates.inbag[given])
+        optimism = {key: np.array([np.nanmean(everywhere[key] - inside[key])]) for key in inside}
+    parts = {}
+    for key, by_replicate in values(replicates.out).items():
+        defined = by_replicate[~np.isnan(by_replicate)]
+        value = float(defined.mean()) if len(defined) else math.nan
+        undefined = len(by_replicate) - len(defined)
+        parts[key] = _Parts(
+            apparent=of_whole.get(key),
+            out=np.array([value]),
+            value=value,
+            optimism=optimism.get(key),
+            details={"mean_over_replicates": value},
+            counted={"n_replicates": replicates.count, "undefined_replicates": undefined},
+        )
+    return parts
+
+
+def _estimates(
+    predictions: Predictions, replicates: Replicates, model: ModelOutputs, quantity: Quantity, of: _Parts
+) -> dict[str, Estimated]:
+    """Return the out-of-bag error, its mixtures with the apparent error, and the apparent error less its optimism."""
+    estimates = {"bootstrap_oob": of.limited(of.out, of.value, **of.details, **of.counted)}
+    apparent = of.apparent
+    if apparent is None or replicates.apparent is None:
         return estimates | _refused(NO_APPARENT, "bootstrap_optimism", "bootstrap_632", "bootstrap_632plus")
-    apparent = by_row[replicates.apparent]
     e_r = float(apparent.mean())
     estimates["resubstitution"] = Estimated(e_r, {"n": replicates.n})
-    if replicates.holds_whole_samples and replicates.inbag is not None:
-        optimism = optimism_by_example(losses, replicates.inbag)
-        estimates["bootstrap_optimism"] = estimated(
-            apparent + optimism,
-            e_r + float(optimism.mean()),
-            resubstitution=e_r,
-            optimism=float(optimism.mean()),
-            n_replicates=replicates.count,
-        )
-    else:
+    if of.optimism is None:
         estimates |= _refused(NO_WHOLE, "bootstrap_optimism")
+    else:
+        optimism = float(of.optimism.mean())
+        estimates["bootstrap_optimism"] = of.limited(
+            apparent + of.optimism, e_r + optimism, resubstitution=e_r, optimism=optimism, **of.counted
+        )
     if replicates.of_another_size:
         return estimates | _refused(OTHER_SIZE, "bootstrap_632", "bootstrap_632plus")
+    known = {"resubstitution": e_r, "out_of_bag": of.value, **of.counted}
+
+    def mixed(weight: float, mix: Callable[[float], float], **details: float) -> Estimated:
+        if of.with_mean is not None:
+            details["with_mean_over_replicates"] = mix(of.with_mean)
+        by_example = (1 - weight) * apparent + weight * of.out
+        return of.limited(by_example, mix(of.value), **known, **details)
+
+    estimates["bootstrap_632"] = mixed(WEIGHT, partial(bootstrap_632, e_r))
     gamma = no_information_rate(view(predictions, model).of(replicates.apparent), quantity)
-    return estimates | _mixed(
-        apparent, bag, gamma, estimated, better=definition(quantity).scale.greater_is_better is True
-    )
-
-
-def _mixed(
-    apparent: Floats, bag: OutOfBag, gamma: float | None, estimated: Callable[..., Estimated], *, better: bool
-) -> dict[str, Estimated]:
-    """Mix the apparent error (n,) with the out-of-bag error: .632, and .632+ where there is a no-information rate."""
-    e_r, lecture = float(apparent.mean()), float(np.nanmean(bag.by_replicate))
-    parts = {"resubstitution": e_r, "out_of_bag": bag.value, "n_replicates": len(bag.by_replicate)}
-    mixed = estimated(
-        bootstrap_632(1.0, 0.0) * apparent + bootstrap_632(0.0, 1.0) * bag.by_example,
-        bootstrap_632(e_r, bag.value),
-        **parts,
-        with_mean_over_replicates=bootstrap_632(e_r, lecture),
-    )
     if gamma is None:
-        return {"bootstrap_632": mixed} | _refused(NO_RATE, "bootstrap_632plus")
-    plus = bootstrap_632plus(e_r, bag.value, gamma, greater_is_better=better)
+        return estimates | _refused(NO_RATE, "bootstrap_632plus")
+    better = definition(quantity).scale.greater_is_better is True
+
+    def plus(out_of_bag_error: float) -> Plus:
+        return bootstrap_632plus(e_r, out_of_bag_error, gamma, greater_is_better=better)
+
     # The weight is taken as known, and the cap at gamma as not reached: the error is that of the two means.
-    by_weight = estimated(
-        (1 - plus.omega) * apparent + plus.omega * bag.by_example,
-        plus.value,
-        **parts,
-        R=plus.relative_overfitting,
-        gamma=gamma,
-        omega=plus.omega,
-        with_mean_over_replicates=bootstrap_632plus(e_r, lecture, gamma, greater_is_better=better).value,
-    )
-    return {"bootstrap_632": mixed, "bootstrap_632plus": by_weight}
+    of_value = plus(of.value)
+    parts = {"R": of_value.relative_overfitting, "gamma": gamma, "omega": of_value.omega}
+    estimates["bootstrap_632plus"] = mixed(of_value.omega, lambda error: plus(error).value, **parts)
+    return estimates
 
 
 def _no_limits(
@@ -341,60 +376,8 @@ def interpolates(quantity: Quantity, apparent: float, out_of_bag_error: float) -
     return bool(apparent < NEARLY_NONE * out_of_bag_error)
 
 
-def _bag_details(bag: OutOfBag) -> JsonObject:
-    replicates = bag.by_replicate[~np.isnan(bag.by_replicate)]
-    return {
-        "mean_over_replicates": float(replicates.mean()) if len(replicates) else None,
-        "pooled": bag.pooled,
-        "never_out_of_bag": bag.never_out,
-        "n_replicates": len(bag.by_replicate),
-    }
-
-
 def _refused(reason: Message, *names: str) -> dict[str, Estimated]:
     return {name: Estimated(math.nan, {}, reason=reason) for name in names}
-
-
-# --- not a mean over examples: the value of each replicate on its out-of-bag rows, then their mean --------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """By (model, quantity): on all data of the whole fit, and by replicate out of the bag, on all rows, in the bag."""
-
-    apparent: Values
-    out: Values
-    everywhere: Values
-    inside: Values
-
-
-def _values(predictions: Predictions, replicates: Replicates, quantities: Sequence[Quantity]) -> _Values:
-    if not quantities:
-        return _Values({}, {}, {}, {})
-    given, out = replicates.given, replicates.out
-    apparent: Values = {}
-    if replicates.apparent is not None:
-        apparent = values_by_part(
-            predictions, replicates.apparent, np.zeros(replicates.n, np.int64), quantities
-        )
-    everywhere: Values = {}
-    inside: Values = {}
-    if replicates.holds_whole_samples and replicates.inbag is not None:
-        weights = replicates.inbag[given]
-        everywhere = _by_replicate(predictions, replicates, given, quantities)
-        inside = _by_replicate(predictions, replicates, given, quantities, weights=weights)
-    return _Values(apparent, _by_replicate(predictions, replicates, out, quantities), everywhere, inside)
-
-
-def _by_replicate(
-    predictions: Predictions,
-    replicates: Replicates,
-    chosen: Mask,
-    quantities: Sequence[Quantity],
-    weights: Floats | None = None,
-) -> Values:
-    codes = np.nonzero(chosen)[0].astype(np.int64)
-    return values_by_part(predictions, replicates.rows[chosen], codes, quantities, weights=weights)
 
 
 def values_by_part(
@@ -419,38 +402,3 @@ def values_by_part(
     units = sampling_by(len(rows), weight=weights)
     prepared = RowData(units, Layout(parts, parts, parts), {}, {}, {})
     return fit_values(Sample(table, tuple(quantities), {}, None, prepared), parts)
-
-
-def _of_values(
-    predictions: Predictions, replicates: Replicates, model: ModelOutputs, quantity: Quantity, values: _Values
-) -> dict[str, Estimated]:
-    key = (model.name, quantity)
-    if key not in values.out:
-        return {}
-    by_replicate = values.out[key]
-    defined = ~np.isnan(by_replicate)
-    out = float(by_replicate[defined].mean()) if defined.any() else math.nan
-    counted = {"n_replicates": replicates.count, "undefined_replicates": int((~defined).sum())}
-    estimates = {"bootstrap_oob": Estimated(out, {"mean_over_replicates": out, **counted}, reason=None)}
-    if key not in values.apparent:
-        return estimates | _refused(NO_APPARENT, "bootstrap_optimism", "bootstrap_632", "bootstrap_632plus")
-    whole = float(values.apparent[key][0])
-    estimates["resubstitution"] = Estimated(whole, {"n": replicates.n})
-    if key in values.inside:
-        optimism = float(np.nanmean(values.everywhere[key] - values.inside[key]))
-        details = {"resubstitution": whole, "optimism": optimism, **counted}
-        estimates["bootstrap_optimism"] = Estimated(whole + optimism, details)
-    else:
-        estimates |= _refused(NO_WHOLE, "bootstrap_optimism")
-    if replicates.of_another_size:
-        return estimates | _refused(OTHER_SIZE, "bootstrap_632", "bootstrap_632plus")
-    parts = {"resubstitution": whole, "out_of_bag": out, **counted}
-    estimates["bootstrap_632"] = Estimated(bootstrap_632(whole, out), parts)
-    assert replicates.apparent is not None
-    table = view(predictions, model).of(replicates.apparent)
-    gamma = no_information_rate(table, quantity) if definition(quantity).is_auc else None
-    if gamma is None:
-        return estimates | _refused(NO_RATE, "bootstrap_632plus")
-    plus = bootstrap_632plus(whole, out, gamma, greater_is_better=True)
-    details = {**parts, "R": plus.relative_overfitting, "gamma": gamma, "omega": plus.omega}
-    return estimates | {"bootstrap_632plus": Estimated(plus.value, details)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -19,19 +19,14 @@ from evalreport.predictions.table import Predictions
 from evalreport.questions.algorithms.error_estimators import (
     NO_APPARENT,
     NO_WHOLE,
+    ByEstimator,
     Estimated,
     bootstrap_estimates,
-    split_records,
+    split_estimates,
     values_by_part,
 )
 from evalreport.questions.algorithms.records import CriterionChoiceRecord, ErrorEstimateRecord
-from evalreport.questions.algorithms.replicates import (
-    Replicates,
-    clusters_of,
-    is_mean_of_losses,
-    part_is,
-    replicates_of,
-)
+from evalreport.questions.algorithms.replicates import Replicates, clusters_of, part_is, replicates_of
 from evalreport.schema.metrics import MetricRecord, limit_fields
 from evalreport.texts import Message
 
@@ -71,9 +66,10 @@ def criterion_choices(records: Sequence[MetricRecord]) -> tuple[CriterionChoiceR
     return tuple(found)
 
 
+OF_REPLICATES = ("bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus")
 ESTIMATORS = (
     *("resubstitution", "holdout", "repeated_holdout", "cv", "stratified_cv", "loocv", "nested_cv"),
-    *("bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus"),
+    *OF_REPLICATES,
 )
 """In the order of the report: from the training rows, from splits, from bootstrap replicates."""
 
@@ -101,10 +97,7 @@ LACKING: Mapping[str, Message] = {
     "stratified_cv": Message("estimator.no_stratified_folds"),
     "loocv": Message("estimator.no_folds_of_one"),
     "nested_cv": Message("estimator.no_search"),
-    **dict.fromkeys(
-        ("bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus"),
-        Message("estimator.no_replicates"),
-    ),
+    **dict.fromkeys(OF_REPLICATES, Message("estimator.no_replicates")),
 }
 """Why an estimator is missing; the texts ``estimates.scheme`` name the plans of `evalreport resample` that give it."""
 
@@ -129,25 +122,16 @@ def error_estimate_records(
     plain = predictions.design in ("test-set", "seeds") and not part_is(whole, "train").any()
     if plain:
         quantities = quantities[:1]  # one test set: the table of metrics has the others
-    estimates = {
-        (r.model, r.metric, r.estimator): r
-        for r in split_records(_with_all(sample, quantities, options), options.confidence)
-        if replicates is None or replicates.inbag is None
-    }
-    if replicates is not None and replicates.inbag is not None:
+    estimates = _of_training_rows(whole, quantities, options.weight)
+    if replicates is None or replicates.inbag is None:
+        estimates |= split_estimates(_with_all(sample, quantities, options), options.confidence)
+    else:
         estimates |= _of_replicates(whole, replicates, quantities, options)
-    trained = _of_training_rows(whole, quantities, options.weight)
-    estimates |= {key: r for key, r in trained.items() if key not in estimates}
     if not plain:
-        estimates = {
-            (r.model, r.metric, r.estimator): r for r in _missing(predictions, quantities[0], estimates)
-        } | estimates
+        estimates = _missing(predictions, quantities[0], estimates) | estimates
     order = {model.name: position for position, model in enumerate(predictions.models)}
-    metrics = {q.spelled: position for position, q in enumerate(quantities)}
-    return tuple(
-        estimates[key]
-        for key in sorted(estimates, key=lambda k: (order[k[0]], metrics[k[1]], ESTIMATORS.index(k[2])))
-    )
+    places = sorted(estimates, key=lambda k: (order[k[0]], quantities.index(k[1]), ESTIMATORS.index(k[2])))
+    return tuple(_record(*place, estimates[place]) for place in places)
 
 
 def estimated_quantities(predictions: Predictions, names: Sequence[str]) -> tuple[Quantity, ...]:
@@ -176,7 +160,7 @@ def _with_all(sample: Sample, quantities: Sequence[Quantity], options: Options) 
         if q in sample.quantities
     }
     # A mean loss has its limits without replicates.
-    means = [q for q in lacking if is_mean_of_losses(q)]
+    means = [q for q in lacking if definition(q).is_mean]
     others = [q for q in lacking if q not in means]
     for some, n_resamples in ((means, 1), (others, options.resamples)):
         if some:
@@ -189,30 +173,24 @@ def _with_all(sample: Sample, quantities: Sequence[Quantity], options: Options) 
 
 # --- from replicates and from training rows --------------------------------------------------------------------------
 
-Key = tuple[str, str, str]
-
 
 def _of_replicates(
     whole: Predictions, replicates: Replicates, quantities: Sequence[Quantity], options: Options
-) -> dict[Key, ErrorEstimateRecord]:
+) -> ByEstimator:
     if options.weight is not None:
-        names = ("bootstrap_optimism", "bootstrap_oob", "bootstrap_632", "bootstrap_632plus")
         refused = Estimated(math.nan, {}, reason=Message("estimator.weighted"))
-        made = {(m.name, quantities[0], name): refused for m in whole.models for name in names}
-    else:
-        squares = {q: Quantity(root) for q in quantities if (root := definition(q).root_of)}
-        direct = list(dict.fromkeys((*(q for q in quantities if q not in squares), *squares.values())))
-        cluster = clusters_of(whole, replicates.first, options)
-        made = bootstrap_estimates(whole, replicates, direct, cluster=cluster, level=options.confidence)
-        made |= {
-            (m, root, name): _root(e, square.metric)
-            for root, square in squares.items()
-            for (m, q, name), e in made.items()
-            if q == square
-        }
-    return {
-        (m, q.spelled, name): _record(m, q, name, e) for (m, q, name), e in made.items() if q in quantities
+        return {(m.name, quantities[0], name): refused for m in whole.models for name in OF_REPLICATES}
+    squares = {q: Quantity(root) for q in quantities if (root := definition(q).root_of)}
+    direct = list(dict.fromkeys((*(q for q in quantities if q not in squares), *squares.values())))
+    cluster = clusters_of(whole, replicates.first, options)
+    made = bootstrap_estimates(whole, replicates, direct, cluster=cluster, level=options.confidence)
+    made |= {
+        (m, root, name): _root(e, square.metric)
+        for root, square in squares.items()
+        for (m, q, name), e in made.items()
+        if q == square
     }
+    return {key: estimate for key, estimate in made.items() if key[1] in quantities}
 
 
 def _root(estimate: Estimated, of: str) -> Estimated:
@@ -248,9 +226,7 @@ def _record(model: str, quantity: Quantity, name: str, estimate: Estimated) -> E
     )
 
 
-def _of_training_rows(
-    whole: Predictions, quantities: Sequence[Quantity], weight: str | None
-) -> dict[Key, ErrorEstimateRecord]:
+def _of_training_rows(whole: Predictions, quantities: Sequence[Quantity], weight: str | None) -> ByEstimator:
     """Evaluate each fit on its own training rows: the one fit to all the data, else the mean over the fits."""
     train = part_is(whole, "train")
     held = [name for name in ("repeat", "fold", "replicate", "seed") if name in whole.keys]
@@ -260,17 +236,12 @@ def _of_training_rows(
     rows = np.flatnonzero(of_whole if of_whole.any() else train)
     if not len(rows):
         return {}
-    every = parts_by(whole, held)
-    codes = np.zeros(len(rows), np.int64) if of_whole.any() else every.codes[rows]
+    codes = np.zeros(len(rows), np.int64) if of_whole.any() else parts_by(whole, held).codes[rows]
     weights = None if weight is None else np.asarray(whole.metadata[weight].values, dtype=np.float64)[rows]
-    values = values_by_part(whole, rows, codes, quantities, weights=weights)
-    fits = len(np.unique(codes))
-    details = {"n": len(np.unique(whole.example[rows])), "n_fits": fits}
+    details = {"n": len(np.unique(whole.example[rows])), "n_fits": len(np.unique(codes))}
     return {
-        (model, quantity.spelled, "resubstitution"): _record(
-            model, quantity, "resubstitution", Estimated(_mean(by_fit), details)
-        )
-        for (model, quantity), by_fit in values.items()
+        (*key, "resubstitution"): Estimated(_mean(by_fit), details)
+        for key, by_fit in values_by_part(whole, rows, codes, quantities, weights=weights).items()
     }
 
 
@@ -279,15 +250,12 @@ def _mean(values: Floats) -> float:
     return float(defined.mean()) if len(defined) else math.nan
 
 
-def _missing(
-    predictions: Predictions, quantity: Quantity, found: Mapping[Key, ErrorEstimateRecord]
-) -> Iterator[ErrorEstimateRecord]:
-    """Yield the estimators of the main loss that the files do not allow, each with its remedy."""
-    held = {key[2] for key in found}
+def _missing(predictions: Predictions, quantity: Quantity, found: ByEstimator) -> ByEstimator:
+    """Return the estimators of the main loss that the files do not allow, each with its remedy."""
+    held = {name for _, _, name in found}
+    missing: ByEstimator = {}
     for model in predictions.models:
         for name in ESTIMATORS:
-            if (model.name, quantity.spelled, name) in found:
-                continue
             scheme = Message(f"estimates.scheme.{name}")
             reason = Message("missing_estimate.made_with", why=LACKING[name], scheme=scheme)
             if name in ("cv", "stratified_cv") and "loocv" in held:
@@ -296,7 +264,7 @@ def _missing(
                 reason = Message("missing_estimate.see_nested_cv", scheme=scheme)
             elif name == "stratified_cv" and "cv" in held:
                 reason = Message("missing_estimate.uneven_classes", scheme=scheme)
-            reason = lacks(model, quantity) or reason
-            yield ErrorEstimateRecord(
-                model=model.name, estimator=name, metric=quantity.spelled, details={}, reason=reason
+            missing[model.name, quantity, name] = Estimated(
+                math.nan, {}, reason=lacks(model, quantity) or reason
             )
+    return missing

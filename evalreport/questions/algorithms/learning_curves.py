@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.series import Point, Series, at_points, series_of
 from evalreport.predictions.subsets import test_rows
 from evalreport.predictions.table import Predictions
-from evalreport.questions.algorithms.decomposition import decomposition_records, own_complexity, with_point
+from evalreport.questions.algorithms.decomposition import decomposition_records, own_complexity
 from evalreport.questions.algorithms.error_estimators import values_by_part
 from evalreport.questions.algorithms.estimates import estimated_quantities
 from evalreport.questions.algorithms.records import (
@@ -32,15 +33,9 @@ from evalreport.questions.algorithms.records import (
     LearningFitRecord,
     LearningPointRecord,
 )
-from evalreport.questions.algorithms.replicates import (
-    NEGLIGIBLE,
-    is_mean_of_losses,
-    model_losses,
-    part_is,
-    without_spread,
-)
+from evalreport.questions.algorithms.replicates import NEGLIGIBLE, model_losses, part_is, without_spread
 from evalreport.samplings import sampling_of
-from evalreport.schema.inputs import FoundRecord
+from evalreport.schema.inputs import FoundRecord, JsonObject
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, plain
 
@@ -83,16 +78,18 @@ def extrapolated(
         With a reason instead of numbers where there are too few sizes, the error does not fall, or the law does not
         fit (chi-squared, S - 3 degrees of freedom).
     """
+    unknown = dict.fromkeys(("a", "b", "c", "a_low", "a_high", "at", "predicted", "low", "high"))
+    refused = partial(LearningFitRecord, model=model, metric=metric, level=level, **unknown)
     sizes = np.array([point.x for point in points])
     if len(sizes) < LEAST_SIZES:
-        return _refused(model, metric, level, Message("extrapolation.few_sizes", least=LEAST_SIZES))
+        return refused(reason=Message("extrapolation.few_sizes", least=LEAST_SIZES))
     values = np.array([float(point.losses.mean()) for point in points])
     drawn = redrawn_errors(points, seed)
     away = drawn - drawn.mean(axis=0)
     covariance = away.T @ away / (REDRAWN - 1)
     scale = float(np.trace(covariance)) / len(sizes)
     if scale <= 0:
-        return _refused(model, metric, level, Message("extrapolation.constant"))
+        return refused(reason=Message("extrapolation.constant"))
     # A ridge of one part in a thousand: draws of few examples leave the covariance nearly singular.
     root = np.linalg.cholesky(covariance + 1e-3 * scale * np.eye(len(sizes)))
     fit = power_law(sizes, values[None, :], root)
@@ -100,7 +97,7 @@ def extrapolated(
     p = chi2_tail(misfit, len(sizes) - 3)
     reason = _why_not(b, c, p)
     if reason is not None:
-        return _refused(model, metric, level, reason)
+        return refused(reason=reason)
     again = power_law(sizes, drawn, root)
     tails = ((1 - level) / 2, (1 + level) / 2)
     at = 2 * float(sizes[-1])
@@ -136,11 +133,6 @@ def _without_the_largest(sizes: Floats, values: Floats, root: Floats, predicted:
     largest = float(sizes[-1])
     at_largest, at_twice = (float(a + b * n**-c) for n in (largest, 2 * largest))
     return max(abs(at_largest - float(values[-1])), abs(at_twice - predicted))
-
-
-def _refused(model: str, metric: str, level: float, reason: Message) -> LearningFitRecord:
-    unknown = ("a", "b", "c", "a_low", "a_high", "at", "predicted", "low", "high")
-    return LearningFitRecord(model=model, metric=metric, level=level, reason=reason, **dict.fromkeys(unknown))
 
 
 def _why_not(b: float, c: float, p: float) -> Message | None:
@@ -314,7 +306,7 @@ def curve_points(
         for quantity in quantities:
             if lacks(tables[0].models[0], quantity) is not None:
                 continue
-            plain = is_mean_of_losses(quantity) and options.weight is None
+            plain = definition(quantity).is_mean and options.weight is None
             tested = _of_losses if plain else _of_values
             for point, (value, error, low, high), table in zip(
                 points, tested(tables, quantity, options), tables, strict=True
@@ -411,7 +403,7 @@ def _trained(
 def curve_fits(predictions: Predictions, series: Series, options: Options) -> tuple[LearningFitRecord, ...]:
     """Fit a power law to each model's learning curve of the main loss; nothing for complexity curves, or weights."""
     quantity = estimated_quantities(predictions, ())[0]
-    if series.axis != "train_size" or options.weight is not None or not is_mean_of_losses(quantity):
+    if series.axis != "train_size" or options.weight is not None or not definition(quantity).is_mean:
         return ()
     fits = []
     for name, points in series.points.items():
@@ -452,7 +444,8 @@ def decomposed_points(
     for name, points in series.points.items():
         for point in points:
             records, _ = decomposition_records(at_points(predictions, series, {name: point}), options)
-            found += [with_point(record, series.axis, point.x) for record in records]
+            at: JsonObject = {series.axis: point.x}
+            found += [replace(record, **at) for record in records]
     return tuple(found)
 
 

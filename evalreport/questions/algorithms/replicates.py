@@ -149,18 +149,13 @@ def _placed(example: Indices, rows: Indices, examples: Indices) -> Indices | Non
     return rows[order]
 
 
-def is_mean_of_losses(quantity: Quantity) -> bool:
-    """Say whether a quantity is a mean of one number for each example."""
-    return definition(quantity).is_mean
-
-
 def example_losses(view_of_model: ModelView, quantity: Quantity) -> Floats:
     """Return the number of each row that the quantity is the mean of, (rows,).
 
     Parameters
     ----------
     quantity
-        One for which ``is_mean_of_losses`` holds, and which the model's outputs allow.
+        A mean of one number for each example, which the model's outputs allow.
     """
     numbers_of = definition(quantity).per_example
     assert numbers_of is not None
@@ -185,7 +180,7 @@ def no_information_rate(apparent: ModelView, quantity: Quantity) -> float | None
     apparent
         The examples with the predictions of the fit to all of them.
     quantity
-        A mean of losses, or the area under the ROC curve.
+        A mean of losses, or the area under the ROC curve; others have no such rate.
 
     Returns
     -------
@@ -199,32 +194,19 @@ def no_information_rate(apparent: ModelView, quantity: Quantity) -> float | None
     metric = definition(quantity)
     if metric.is_auc:
         return metric.scale.uninformed
-    if apparent.true is None:
-        return None  # outcomes were decided elsewhere: there is no truth to pair with
+    if not metric.is_mean or apparent.true is None:
+        return None  # outcomes that were decided elsewhere have no truth to pair with
     computation = metric.computation
     if isinstance(computation, Margins | Moments) and computation.mean_over_pairs is not None:
         return float(computation.mean_over_pairs(apparent))
-    if apparent.true.dtype.kind == "i":
-        return _of_classes(apparent, quantity)
-    if len(apparent.true) > MOST_PAIRED:
+    if apparent.true.dtype.kind != "i" and len(apparent.true) > MOST_PAIRED:
         return None
+    values, counts = np.unique(apparent.true, return_counts=True)
     means = [
         example_losses(replace(apparent, true=np.full_like(apparent.true, y)), quantity).mean()
-        for y in apparent.true
+        for y in values
     ]
-    return float(np.mean(means))
-
-
-def _of_classes(apparent: ModelView, quantity: Quantity) -> float:
-    """Weigh the mean loss against each class by the share of the class: all pairs, class by class."""
-    assert apparent.true is not None
-    classes, counts = np.unique(apparent.true, return_counts=True)
-    shares = counts / counts.sum()
-    means = [
-        example_losses(replace(apparent, true=np.full_like(apparent.true, code)), quantity).mean()
-        for code in classes
-    ]
-    return float((shares * np.array(means)).sum())
+    return float((counts / counts.sum() * np.array(means)).sum())
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from evalreport.predictions.table import Column, ModelOutputs, Predictions
 from evalreport.questions.attempts.records import AttemptLists, QuestionRecord, QuestionVerdict
 from evalreport.questions.attempts.variance import attempt_variance_records
 from evalreport.questions.question import Run, question
+from evalreport.schema.inputs import JsonObject
 from evalreport.schema.warnings import WarningRecord, warning
 
 
@@ -81,26 +82,17 @@ def question_records(
     return tuple(every), tuple(raised)
 
 
-@dataclass(frozen=True, slots=True)
-class _Name:
-    id: str
-    task: str | None
-    text: str | None
-
-
-def _names(predictions: Predictions) -> dict[int, _Name]:
-    """Return the id, task and text of every question, by its code."""
+def _names(predictions: Predictions) -> dict[int, JsonObject]:
+    """Return the id, task and text of every question, as a record has them, by its code."""
     ids, tasks, texts = predictions.ids.to_pylist(), predictions.tasks, _texts(predictions)
-    names: dict[int, _Name] = {}
+    names: dict[int, JsonObject] = {}
     for row, example in enumerate(predictions.example.tolist()):
         if example in names:
             continue
-        name = ids[example]
-        task = None
-        if tasks is not None and tasks.categories is not None:
-            task = tasks.categories[int(tasks.values[row])]
+        name, task = ids[example], _cell(tasks, row)
+        if task is not None:
             name = name.removeprefix(f"{task}:")
-        names[example] = _Name(name, task, _cell(texts, row))
+        names[example] = {"id": name, "task": task, "text": _cell(texts, row)}
     return names
 
 
@@ -140,23 +132,17 @@ def _attempts(predictions: Predictions, model: ModelOutputs) -> _Attempts | None
     return _Attempts(dict(zip(codes.tolist(), parts, strict=True)), bool(np.isin(outcome, (0.0, 1.0)).all()))
 
 
-def _alone(name: _Name, model: str, own: _Attempts, question: int) -> QuestionRecord:
+def _alone(name: JsonObject, model: str, own: _Attempts, question: int) -> QuestionRecord:
     outcomes = own.outcomes[question]
     passes = int(outcomes.sum()) if own.passes else None
-    return QuestionRecord(
-        id=name.id,
-        task=name.task,
-        text=name.text,
-        a=model,
-        b=None,
-        n_a=len(outcomes),
-        n_b=None,
-        passes_a=passes,
-    )
+    return QuestionRecord(**name, a=model, b=None, n_a=len(outcomes), n_b=None, passes_a=passes)
 
 
 def _pair(
-    names: Mapping[int, _Name], pair: tuple[str, str], both: tuple[_Attempts, _Attempts], options: Options
+    names: Mapping[int, JsonObject],
+    pair: tuple[str, str],
+    both: tuple[_Attempts, _Attempts],
+    options: Options,
 ) -> list[QuestionRecord]:
     common = [question for question in both[0].outcomes if question in both[1].outcomes]
     m = 1 if options.correction == "none" else len(common)
@@ -169,13 +155,11 @@ def _pair(
         if passes:
             p = fisher_midp(int(a.sum()), len(a), int(b.sum()), len(b))
         else:
-            purpose = f"question {name.task or ''}:{name.id} {pair[0]} {pair[1]}"
+            purpose = f"question {name['task'] or ''}:{name['id']} {pair[0]} {pair[1]}"
             p = permutation_midp(a, b, seed=options.seed, purpose=purpose, draws=draws)
         records.append(
             QuestionRecord(
-                id=name.id,
-                task=name.task,
-                text=name.text,
+                **name,
                 a=pair[0],
                 b=pair[1],
                 n_a=len(a),
@@ -191,8 +175,7 @@ def _pair(
 
 
 def _decided(record: QuestionRecord, p_adjusted: float, options: Options) -> QuestionRecord:
-    better = (record.difference or 0.0) > 0
-    better = better != options.lower_is_better
+    better = ((record.difference or 0.0) > 0) != options.lower_is_better
     decided = p_adjusted <= 1 - options.confidence and record.difference != 0
     verdict: QuestionVerdict = "undecided" if not decided else "better" if better else "worse"
     return replace(record, p_adjusted=p_adjusted, verdict=verdict)

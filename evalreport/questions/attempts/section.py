@@ -47,9 +47,12 @@ def describe(view: View) -> Questions | None:
     """
     parts: list[Part] = []
     for new, old in _pairs(view):
-        part = _part(view, new, old)
-        if part.table is not None or part.heading not in [p.heading for p in parts]:
-            parts.append(part)
+        records, few = _oriented(view, new, old), _few(view, new, old)
+        finding = _finding(view, new, old, records)
+        if not few:
+            parts.append(Part(finding, _table(view, new, old, records), ""))
+        elif finding not in [part.heading for part in parts]:
+            parts.append(Part(finding, None, few))
     if not parts:
         return None
     return Questions(heading=say("questions.heading", finding=parts[0].heading), parts=tuple(parts))
@@ -117,15 +120,6 @@ def _oriented(view: View, new: str, old: str) -> list[QuestionRecord]:
                 )
             )  # fmt: skip
     return records
-
-
-def _part(view: View, new: str, old: str) -> Part:
-    records = _oriented(view, new, old)
-    finding = _finding(view, new, old, records)
-    few = _few(view, new, old)
-    if few:
-        return Part(finding, None, few)
-    return Part(finding, _table(view, new, old, records), "")
 
 
 def _finding(view: View, new: str, old: str, records: Sequence[QuestionRecord]) -> str:

@@ -70,21 +70,17 @@ def components(count: Floats, mean: Floats, spread: Floats, task: Indices | None
 
 @dataclass(frozen=True, slots=True)
 class _Questions:
-    """One model's questions.
+    """The questions of one model, or of the difference of two.
 
-    Attempts, mean and share in the value (Q,), components, and the rows (n,) that the value is a mean of.
+    Attempts and mean (Q,), components, the part of the variance of the mean over questions that is due to the attempts,
+    and the rows (n,) that the value is a mean of.
     """
 
     count: Floats
     mean: Floats
-    share: Floats
     parts: Components
+    of_attempts: float
     rows: Floats
-
-    @property
-    def of_attempts(self) -> float:
-        """The part of the variance of the mean over questions that is due to the attempts."""
-        return self.parts.within * float((self.share**2 / self.count).sum())
 
 
 def attempt_variance_records(sample: Sample, baseline: str | None) -> tuple[AttemptVarianceRecord, ...]:
@@ -105,32 +101,29 @@ def attempt_variance_records(sample: Sample, baseline: str | None) -> tuple[Atte
     if metric.per_example is None or predictions.n_examples < 2:
         return ()
     by_model = {m.name: q for m in predictions.models if (q := _questions(sample, m, primary)) is not None}
-    records = [
-        _made(sample, primary, (name, None), q.parts, q.of_attempts, float(q.count.mean()), q.rows)
-        for name, q in by_model.items()
-    ]
+    records = [_record(sample, primary, (name, None), q) for name, q in by_model.items()]
     pairs = model_pairs(list(by_model), baseline) if baseline is None or baseline in by_model else []
-    records += [_record_of_pair(sample, primary, (a, b), by_model[a], by_model[b]) for a, b in pairs]
+    records += [
+        _record(sample, primary, (a, b), _difference(sample, by_model[a], by_model[b])) for a, b in pairs
+    ]
     return tuple(records)
 
 
 def _questions(sample: Sample, model: ModelOutputs, quantity: Quantity) -> _Questions | None:
     share = task_weights(sample.units, sample.rows.layout)
     if model.attempts is not None and model.outcome is not None:
-        count, mean, spread = model.attempts.count, model.outcome, model.attempts.spread
-        return _Questions(count, mean, share, components(count, mean, spread, sample.units.task), mean)
-    measure = None if lacks(model, quantity) else definition(quantity).per_example
-    rows = None if measure is None else measure(view(sample.predictions, model))
-    if rows is None or not np.isfinite(rows).all():
-        return None
-    _, question = np.unique(sample.predictions.example, return_inverse=True)
-    count = np.bincount(question).astype(np.float64)
-    mean = np.bincount(question, weights=rows) / count
-    spread = np.bincount(question, weights=(rows - mean[question]) ** 2).astype(np.float64)
-    share = np.bincount(question, weights=share).astype(np.float64)
-    return _Questions(
-        count, mean, share, components(count, mean, spread, _task_of_questions(sample, len(count))), rows
-    )
+        count, mean, spread, rows = model.attempts.count, model.outcome, model.attempts.spread, model.outcome
+    else:
+        measure = None if lacks(model, quantity) else definition(quantity).per_example
+        if measure is None or not np.isfinite(rows := measure(view(sample.predictions, model))).all():
+            return None
+        _, question = np.unique(sample.predictions.example, return_inverse=True)
+        count = np.bincount(question).astype(np.float64)
+        mean = np.bincount(question, weights=rows) / count
+        spread = np.bincount(question, weights=(rows - mean[question]) ** 2).astype(np.float64)
+        share = np.bincount(question, weights=share).astype(np.float64)
+    parts = components(count, mean, spread, _task_of_questions(sample, len(count)))
+    return _Questions(count, mean, parts, parts.within * float((share**2 / count).sum()), rows)
 
 
 def _task_of_questions(sample: Sample, n: int) -> Indices | None:
@@ -141,29 +134,21 @@ def _task_of_questions(sample: Sample, n: int) -> Indices | None:
     return task[np.unique(sample.predictions.example, return_index=True)[1]]
 
 
-def _record_of_pair(
-    sample: Sample, quantity: Quantity, names: tuple[str, str], a: _Questions, b: _Questions
-) -> AttemptVarianceRecord:
+def _difference(sample: Sample, a: _Questions, b: _Questions) -> _Questions:
     """Subtract the variance of both models' attempts from the variance of the differences by question."""
     of_attempts = a.of_attempts + b.of_attempts
-    apart, ones, known = a.mean - b.mean, np.ones(len(a.mean)), not math.isnan(of_attempts)
-    spread = components(ones, apart, 0 * ones, _task_of_questions(sample, len(ones))).between
-    of_question = sum(float((q.parts.within / q.count).mean()) for q in (a, b))
-    between = max(0.0, spread - of_question) if known else spread
+    apart, ones = a.mean - b.mean, np.ones(len(a.mean))
+    between = components(ones, apart, 0 * ones, _task_of_questions(sample, len(ones))).between
+    if not math.isnan(of_attempts):
+        between = max(0.0, between - sum(float((q.parts.within / q.count).mean()) for q in (a, b)))
     parts = Components(between, a.parts.within + b.parts.within)
-    attempts = float(a.count.mean() + b.count.mean()) / 2
-    return _made(sample, quantity, names, parts, of_attempts, attempts, a.rows - b.rows)
+    return _Questions((a.count + b.count) / 2, apart, parts, of_attempts, a.rows - b.rows)
 
 
-def _made(
-    sample: Sample,
-    quantity: Quantity,
-    names: tuple[str, str | None],
-    parts: Components,
-    of_attempts: float,
-    attempts: float,
-    rows: Floats,
+def _record(
+    sample: Sample, quantity: Quantity, names: tuple[str, str | None], of: _Questions
 ) -> AttemptVarianceRecord:
+    parts, rows = of.parts, of.rows
     units = sample.units
     if units.task is None:
         total = units.base.sum()
@@ -171,18 +156,18 @@ def _made(
     else:
         slopes = task_weights(units, sample.rows.layout) * rows  # centred within their tasks below
     now = float((units.factors * units.influence(slopes) ** 2).sum())
-    known, whole = not math.isnan(of_attempts), parts.between + parts.within
+    known, whole = not math.isnan(of.of_attempts), parts.between + parts.within
     return AttemptVarianceRecord(
         model=names[0],
         b=names[1],
         metric=quantity.spelled,
         n_questions=sample.predictions.n_examples,
-        attempts=attempts,
+        attempts=float(of.count.mean()),
         between=parts.between,
         within=parts.within if known else None,
         share_within=parts.within / whole if known and whole > 0 else None,
         se_now=math.sqrt(now),
-        se_more_attempts=math.sqrt(max(now - of_attempts / 2, now / 2)) if known else None,
+        se_more_attempts=math.sqrt(max(now - of.of_attempts / 2, now / 2)) if known else None,
         se_more_questions=math.sqrt(now / 2),
         reason=None if known else Message("attempts.once"),
     )

@@ -267,11 +267,9 @@ def _with_error(record: CalibrationRecord, risks: Risks, level: float) -> Calibr
     if bins is None:
         return record
     record = replace(record, calibration_error=calibration_error(bins))
-    if not risks.plain:
-        return record
-    low, high = squared_error_limits(bins, level)
+    low, high = squared_error_limits(bins, level) if risks.plain else (0.0, 0.0)
     if high == 0:
-        return record  # far fewer gaps than chance gives: no width, so no limits
+        return record  # clusters; or far fewer gaps than chance gives: no width, so no limits
     return replace(record, calibration_error_low=math.sqrt(low), calibration_error_high=math.sqrt(high))
 
 
@@ -281,10 +279,10 @@ def _with_test(record: CalibrationRecord, risks: Risks, options: Options) -> Cal
         return replace(record, reason=Message("undefined.all_certain"))
     citl_low, citl_high = of_level.in_the_large_limits(used, level)
     record = replace(record, citl=_finite(used.shift), citl_low=citl_low, citl_high=citl_high)
-    why: Text | None = used.logits.reason
+    why: Text | None = used.no_line
     if why is None:
         slope_low, slope_high = of_level.line_limits(used, 1, level)
-        slope = _finite(float(calibration_line(used.logits, used.w)[1]))
+        slope = _finite(float(calibration_line(used, used.w)[1]))
         record = replace(record, slope=slope, slope_low=slope_low, slope_high=slope_high)
     test = score_test(risks, seed=options.seed)
     if test is None:
@@ -390,8 +388,8 @@ def _table(event: _Event, level: float) -> Iterator[CalibrationTableRecord]:
             observed=share,
         )  # fmt: skip
         if risks.plain:
-            own = jeffreys_grade(float(events[grade]), float(count[grade]), predicted, level)
-            row = replace(row, low=own.low, high=own.high, p_value=own.p_value)
+            low, high, p = jeffreys_grade(float(events[grade]), float(count[grade]), predicted, level)
+            row = replace(row, low=low, high=high, p_value=p)
         yield row
 
 
@@ -403,19 +401,14 @@ def ordered_grades(held: Sequence[int], names: Sequence[str], predicted: Floats)
         return sorted(held, key=lambda grade: (float(predicted[grade]), names[grade]))
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """Limits of the share of events, and the one-sided p-value that the mean probability is too low."""
-
-    low: float
-    high: float
-    p_value: float
-
-
-def jeffreys_grade(events: float, n: float, predicted: float, level: float) -> Grade:
+def jeffreys_grade(events: float, n: float, predicted: float, level: float) -> tuple[float, float, float]:
     """Test a grade's mean probability as the ECB's validation reporting asks: small p where it is too low.
 
     p = P(Beta(D + 1/2, N - D + 1/2) <= PD) for D events among N; the limits of D / N are the same distribution's.
+
+    Returns
+    -------
+    low, high, p_value
 
     References
     ----------
@@ -423,11 +416,11 @@ def jeffreys_grade(events: float, n: float, predicted: float, level: float) -> G
 
     Examples
     --------
-    >>> found = jeffreys_grade(3, 941, 0.0055, 0.95)
-    >>> round(found.p_value, 4)
+    >>> low, high, p_value = jeffreys_grade(3, 941, 0.0055, 0.95)
+    >>> round(p_value, 4)
     0.8312
     """
     a, b, tail = events + 0.5, n - events + 0.5, (1 - level) / 2
     low = 0.0 if events == 0 else beta_quantile(tail, a, b)
     high = 1.0 if events == n else beta_quantile(1 - tail, a, b)
-    return Grade(low, high, float(special.betainc(a, b, predicted)))
+    return low, high, float(special.betainc(a, b, predicted))

@@ -118,16 +118,12 @@ def _kind(record: CalibrationRecord, p: float | None, alpha: float) -> Kind:
         return "untested"
     if p > alpha:
         return "none"
-    if record.part == "shape" and record.p_deciles is not None and record.p_method == "monte_carlo":
-        return "shape"
-    if record.citl_low is not None and record.citl_low > 0:
-        return "too_low"
-    if record.citl_high is not None and record.citl_high < 0:
-        return "too_high"
-    if record.slope_high is not None and record.slope_high < 1:
-        return "overconfident"
-    if record.slope_low is not None and record.slope_low > 1:
-        return "underconfident"
+    if record.part == "level":
+        return "too_low" if record.citl_low is not None and record.citl_low > 0 else "too_high"
+    if record.part == "spread":
+        return (
+            "overconfident" if record.slope_high is not None and record.slope_high < 1 else "underconfident"
+        )
     return "shape"
 
 

@@ -30,6 +30,7 @@ from evalreport.report.table import (
     Scale,
     Sketch,
     Table,
+    Tables,
     plain_cell,
     scale_of,
     sketch,
@@ -46,21 +47,6 @@ LEAST_SPAN = 3
 PLANE = 4.8, 3.4
 """Width and height, in inches, of a figure with names beside it."""
 RATES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class CalibrationSection:
-    """A table of models or classes with their curves, of a single model its figure; tables of grades that were named.
-
-    The first of several tables of grades is shown, the others are folded.
-    """
-
-    heading: str
-    about: str
-    figures: tuple[Figure, ...]
-    note: str
-    board: Table
-    grades: tuple[Table, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +70,11 @@ Shown = tuple[str, str | None]
 """A model and its class; None: a binary task."""
 
 
-def describe(view: View) -> CalibrationSection | None:
-    """Lay out the calibration of all models; nothing where no model gives probabilities."""
+def describe(view: View) -> Tables | None:
+    """Lay out the calibration of all models; nothing where no model gives probabilities.
+
+    A table of models or classes with their curves, of a single model its figure; then tables of grades that were named.
+    """
     findings = calibration_findings(view.results, [model.id for model in view.models])
     if not findings:
         return None
@@ -105,13 +94,12 @@ def describe(view: View) -> CalibrationSection | None:
         about.append(say("calibration.few_events", n=round(first.observed)))
     heading, by_class = str(calibration_heading(findings, name)), first.label is not None
     of_grades = view.results.options.get("grade") is not None
-    return CalibrationSection(
+    return Tables(
+        (_board(view, findings), *(_grades(view, by_class=by_class) if of_grades else ())),
         heading=say("calibration.section", finding=heading),
-        about=" ".join(filter(None, about)),
+        text=" ".join(filter(None, about)),
         figures=_figures(view, alone, findings),
         note=_note(view, alone),
-        board=_board(view, findings),
-        grades=_grades(view, by_class=by_class) if of_grades else (),
     )
 
 
@@ -380,35 +368,33 @@ def _parts(view: View, *, by_class: bool) -> Table | None:
     records = [r for r in ranked if r.unc and r.mcb is not None]
     if not records:
         return None
-    skill = {r.model: (r.dsc or 0.0) / (r.unc or 1.0) for r in records}
-    lost = {r.model: (r.mcb or 0.0) / (r.unc or 1.0) for r in records}
-    chance = {r.model: None if r.mcb_expected is None else r.mcb_expected / (r.unc or 1.0) for r in records}
-    most = max([*skill.values(), *lost.values()])
+    shares = [((r.dsc or 0.0) / (r.unc or 1.0), (r.mcb or 0.0) / (r.unc or 1.0)) for r in records]
+    most = max(map(max, shares))
     ticks = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
-    least = min([0.0, *(skill[own] - lost[own] for own in skill)])
+    least = min(0.0, *(gained - lost for gained, lost in shares))
     below = tuple(-tick for tick in reversed(ticks[1:])) if least < 0 else ()
     scale = scale_of(
         [least, most], (*below, *ticks), texts=lambda t: f"{100 * t:g}", reference=0.0 if below else None
     )
     rows = []
-    for record in records:
+    for record, (gained, lost) in zip(records, shares, strict=True):
         model = view.model(record.model)
-        gained, miscalibrated, of_chance = skill[model.id], lost[model.id], chance[model.id]
-        title = say("calibration.parts_title", gained=gained, lost=miscalibrated)
+        chance, title = record.mcb_expected, say("calibration.parts_title", gained=gained, lost=lost)
         cells = (
             f"{100 * gained:.1f}",
-            f"{100 * miscalibrated:.1f}",
-            numbers.MISSING if of_chance is None else f"{100 * of_chance:.1f}",
-            stroke(scale, gained - miscalibrated, box=gained, title=title, mark=model),
-            numbers.number(100 * (gained - miscalibrated), 1),
+            f"{100 * lost:.1f}",
+            numbers.MISSING if chance is None else f"{100 * (chance / (record.unc or 1.0)):.1f}",
+            stroke(scale, gained - lost, box=gained, title=title, mark=model),
+            numbers.number(100 * (gained - lost), 1),
         )
         rows.append(Row(model, cells))
-    first = records[0].model
-    by_chance = chance[first]
-    known = {"model": view.model(first).name, "gained": 100 * skill[first], "lost": 100 * lost[first]}
+    first, (gained, lost) = records[0], shares[0]
+    known = {"model": view.model(first.model).name, "gained": 100 * gained, "lost": 100 * lost}
     title = say("calibration.parts", **known)
-    if by_chance is not None:
-        title = say("calibration.parts_chance", **known, chance=100 * by_chance)
+    if first.mcb_expected is not None:
+        title = say(
+            "calibration.parts_chance", **known, chance=100 * (first.mcb_expected / (first.unc or 1.0))
+        )
     heads = (
         say("calibration.gained"), say("calibration.lost"), say("calibration.by_chance"),
         Column(say("calibration.skill"), scale=scale), say("calibration.left"),

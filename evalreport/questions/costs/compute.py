@@ -16,7 +16,7 @@ from evalreport.intervals.registry import Bounds
 from evalreport.metrics.quantities import parse
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.options import Options, Task
-from evalreport.predictions.arrays import Mask
+from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.column_names import COSTS
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Predictions
@@ -56,6 +56,13 @@ def costs(run: Run) -> Costs:
     Rows without a cost are left out of that column's figures for every model.
     """
     predictions, options, deciding = run.predictions, run.options, run.data.deciding
+    everything = np.arange(predictions.n)
+    parts: list[tuple[Slice | None, Indices, Predictions]] = [(None, everything, predictions)]
+    for division in run.data.divisions:
+        for code, value in enumerate(division.values):
+            rows = np.flatnonzero(division.codes == code)
+            place = Slice(column=division.column, value=value)
+            parts.append((place, rows, subset(predictions, rows)))
     figures: list[CostRecord] = []
     ratios: list[CostRatioRecord] = []
     left_out: dict[str, int] = {}
@@ -63,17 +70,10 @@ def costs(run: Run) -> Costs:
         given = known(predictions, column)
         if not given.all():
             left_out[column] = predictions.number(~given)
-        spent = _all_spending(predictions, column, options, given)
-        figures += _records(spent, column, None, options, deciding)
-        ratios += _ratios(spent, column, None, deciding)
-        for division in run.data.divisions:
-            for code, value in enumerate(division.values):
-                rows = np.flatnonzero(division.codes == code)
-                part = subset(predictions, rows)
-                within = _all_spending(part, column, options, given[rows])
-                place = Slice(column=division.column, value=value)
-                figures += _records(within, column, place, options, deciding)
-                ratios += _ratios(within, column, place, deciding)
+        for within, rows, part in parts:
+            spent = _all_spending(part, column, options, given[rows])
+            figures += _records(spent, column, within, options, deciding)
+            ratios += _ratios(spent, column, within, deciding)
     undominated = with_undominated(figures, quality_of(run.results))
     return Costs(costs=undominated, cost_ratios=tuple(ratios), left_out=left_out)
 
@@ -104,14 +104,12 @@ def _records(
     spent: dict[str, Spending], column: str, within: Slice | None, options: Options, deciding: Options
 ) -> Iterator[CostRecord]:
     for model, own in spent.items():
-        mean, success = mean_cost(own), cost_per_success(own)
-        bounds = _bounds_of(own, mean, success, options.confidence)
-        (median, _), (p95, _) = (_quantile(own, share, options.confidence) for share in (0.5, 0.95))
-        total = math.fsum(own.cost)
-        reasons: JsonObject = {f"{figure}_reason": of.reason for figure, of in bounds.items()}
+        figures, total = _figures(own, options.confidence), math.fsum(own.cost)
+        values: JsonObject = {figure: value for figure, (value, _) in figures.items()}
+        reasons: JsonObject = {f"{figure}_reason": limits.reason for figure, (_, limits) in figures.items()}
         of_gates = None
         if deciding is not options:
-            of_gates = CostLimits(**_limits(_bounds_of(own, mean, success, deciding.confidence)))
+            of_gates = CostLimits(**_limits(_figures(own, deciding.confidence)))
         yield CostRecord(
             model=model,
             column=column,
@@ -119,51 +117,49 @@ def _records(
             slice=within,
             n=own.n,
             answers=len(own.cost),
-            mean=mean.value if isinstance(mean, Figure) else 0.0,
             method=METHOD,
-            median=median,
-            p95=p95,
             sum=total,
             successes=None if own.success is None else int(own.success.sum()),
-            per_success=_per_success(own, success),
             largest_share=float(own.cost.max()) / total if total > 0 else None,
-            alike=bounds["mean"].reason == NO_VARIATION,
+            alike=reasons["mean_reason"] == NO_VARIATION,
             of_gates=of_gates,
-            reason=_together([of.reason for of in bounds.values()]),
-            **_limits(bounds),
+            reason=_together(list(reasons.values())),
+            **values,
+            **_limits(figures),
             **reasons,
         )
 
 
-def _bounds_of(own: Spending, mean: Figure | Text, success: Figure | Text, level: float) -> dict[str, Bounds]:
-    """Return the limits by the name of the figure."""
+Limited = tuple[float | None, Bounds]
+"""A figure and its limits."""
+
+
+def _figures(own: Spending, level: float) -> dict[str, Limited]:
+    """Return each figure by its name, with its limits; where all costs are 0 a mean is 0, and one per success."""
+    any_success = own.success is not None and bool(own.success.any())
     return {
-        "mean": _bounds(mean, level),
-        "per_success": _bounds(success, level),
-        "median": _quantile(own, 0.5, level)[1],
-        "p95": _quantile(own, 0.95, level)[1],
+        "mean": _limited(mean_cost(own), level, otherwise=0.0),
+        "per_success": _limited(cost_per_success(own), level, otherwise=0.0 if any_success else None),
+        "median": _quantile(own, 0.5, level),
+        "p95": _quantile(own, 0.95, level),
     }
 
 
-def _limits(bounds: Mapping[str, Bounds]) -> JsonObject:
+def _limited(figure: Figure | Text, level: float, *, otherwise: float | None) -> Limited:
+    if isinstance(figure, Figure):
+        return figure.value, limits_of(figure, level)
+    return otherwise, Bounds(None, None, figure)
+
+
+def _limits(figures: Mapping[str, Limited]) -> JsonObject:
     """Return the limits of all figures as fields of a record, those of the mean without a prefix."""
     fields: dict[str, float | None] = {}
-    for figure, limits in bounds.items():
+    for figure, (_, limits) in figures.items():
         fields |= limit_fields(limits, "" if figure == "mean" else f"{figure}_")
     return fields
 
 
-def _per_success(own: Spending, figure: Figure | Text) -> float | None:
-    if isinstance(figure, Figure):
-        return figure.value
-    return 0.0 if own.success is not None and own.success.any() else None  # all costs are 0
-
-
-def _bounds(figure: Figure | Text, level: float) -> Bounds:
-    return limits_of(figure, level) if isinstance(figure, Figure) else Bounds(None, None, figure)
-
-
-def _quantile(own: Spending, share: float, level: float) -> tuple[float, Bounds]:
+def _quantile(own: Spending, share: float, level: float) -> Limited:
     value, bounds = quantile_limits(own.cost, share, level, own.groups)
     return value, Bounds(None, None, OF_FITS) if own.of_fits else bounds
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from evalreport.errors import UsageError
-from evalreport.gates.conditions import CostFigure, Gate, Term, cost_of, wrong
+from evalreport.gates.conditions import CostFigure, Gate, Term, cost_of
 from evalreport.gates.deciding import Limited, decide_by_limits
+from evalreport.gates.outcomes import slice_of
 from evalreport.questions.costs.interval import NO_VARIATION
 from evalreport.questions.costs.records import CostRatioRecord, CostRecord, ratio_between
 from evalreport.registry import unknown_name
@@ -34,19 +35,17 @@ def decide(gate: Gate, results: Results) -> GateRecord | None:
     first, second = gate.terms
     cost = cost_of(first.metric)
     if cost is None or cost != cost_of(second.metric):
-        raise wrong(gate.text, second.metric_at, "both sides need the same cost")
+        raise gate.wrong(second, "both sides need the same cost")
     column, figure = cost
     if figure not in RATIOS:
-        raise wrong(gate.text, second.metric_at, f"the {figure} of a cost is held against a number only")
+        raise gate.wrong(second, f"the {figure} of a cost is held against a number only")
     if not gate.ratio and gate.limit != 0:
         raise UsageError(
             f"gate {gate.text!r}: two models' costs are compared by their ratio: write "
             f"{first.model}.{first.metric} <= 1.1 * {second.model}.{second.metric}"
         )
     if first.model == second.model:
-        raise wrong(
-            gate.text, second.metric_at, "a ratio of costs is of two models, not of two groups of one"
-        )
+        raise gate.wrong(second, "a ratio of costs is of two models, not of two groups of one")
     return decide_by_limits(gate, _of_pair(gate, column, figure, results), gate.limit if gate.ratio else 1.0)
 
 
@@ -62,16 +61,11 @@ def figure_of_model(gate: Gate, term: Term, results: Results) -> Limited:
     record = _record(gate, term, column, results)
     if figure == "sum":
         return Limited(record.sum, record.sum, record.sum, exact=True)
-    if figure == "mean":
-        exact = record.alike or record.mean == 0
-        return Limited(record.mean, record.low, record.high, record.mean_reason, exact=exact)
-    if figure == "per_success":
-        low, high = record.per_success_low, record.per_success_high
-        exact = record.per_success is not None and record.per_success_reason == NO_VARIATION
-        return Limited(record.per_success, low, high, record.per_success_reason, exact=exact)
-    if figure == "median":
-        return Limited(record.median, record.median_low, record.median_high, record.median_reason)
-    return Limited(record.p95, record.p95_low, record.p95_high, record.p95_reason)
+    value, reason = getattr(record, figure), getattr(record, f"{figure}_reason")
+    alike = record.alike or record.mean == 0 if figure == "mean" else reason == NO_VARIATION
+    of = "" if figure == "mean" else f"{figure}_"
+    low, high = getattr(record, f"{of}low"), getattr(record, f"{of}high")
+    return Limited(value, low, high, reason, exact=alike and value is not None)
 
 
 def _record(gate: Gate, term: Term, column: str, results: Results) -> CostRecord:
@@ -79,32 +73,21 @@ def _record(gate: Gate, term: Term, column: str, results: Results) -> CostRecord
     if not own:
         known = list(dict.fromkeys(r.column for r in results.costs if r.model == term.model))
         if not known:
-            raise wrong(
-                gate.text,
-                term.metric_at,
+            raise gate.wrong(
+                term,
                 f"{term.model} has no costs: a column of numbers named cost, latency or tokens, or --cost COLUMN",
             )
-        raise wrong(gate.text, term.metric_at, unknown_name("cost", column, known))
-    for record in own:
-        if record.slice is None and not term.slices:
-            return _at_look(record)
-        if record.slice is not None and _is_slice(term, record.slice.column, record.slice.value):
-            return _at_look(record)
-    raise wrong(gate.text, term.metric_at, f"there is no such slice of {column}")
+        raise gate.wrong(term, unknown_name("cost", column, known))
+    within = slice_of(gate, term, results)
+    record = next((r for r in own if r.slice == within), None)
+    if record is None:
+        raise gate.wrong(term, f"there is no such slice of {column}")
+    return _at_look(record)
 
 
 def _at_look(record: CostRecord) -> CostRecord:
     """Return a record with the limits that gates are decided by: those of the look, where there are several."""
     return record if record.of_gates is None else replace(record, **asdict(record.of_gates))
-
-
-def _is_slice(term: Term, column: str, value: str) -> bool:
-    orders = (term.slices, term.slices[::-1])
-    return any(
-        ("*".join(c for c, _ in order), " * ".join(v for _, v in order)) == (column, value)
-        for order in orders
-        if order
-    )
 
 
 def _of_pair(gate: Gate, column: str, figure: CostFigure, results: Results) -> Limited:

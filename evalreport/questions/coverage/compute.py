@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from scipy import special
 
 from evalreport.engine.distributions import chi2_tail, t_quantile
 from evalreport.intervals import leading
@@ -244,6 +245,4 @@ def _share(of: int, rest: int) -> float:
 
 def _likelihood(others: int, misses: int, p: float) -> float:
     """Return the logarithm of (1 - p)^others p^misses, with 0^0 = 1."""
-    first = others * math.log(1 - p) if others and p < 1 else (-math.inf if others else 0.0)
-    second = misses * math.log(p) if misses and p > 0 else (-math.inf if misses else 0.0)
-    return first + second
+    return float(special.xlogy(others, 1 - p) + special.xlogy(misses, p))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from evalreport import numbers
@@ -84,16 +85,12 @@ def _held(record: CoverageRecord) -> str:
 
 def _ratio(view: View, a: Model, b: Model, level: float) -> WidthRatioRecord | None:
     """Return the ratio of two models' mean widths, turned round where the results hold the other one."""
-    for record in view.results.width_ratios:
-        if record.level == level and (record.a, record.b) == (a.id, b.id):
-            return record
-        if record.level == level and (record.a, record.b) == (b.id, a.id):
-            low, high = (None if x is None else 1 / x for x in (record.high, record.low))
-            return WidthRatioRecord(
-                a=a.id, b=b.id, level=level, ratio=1 / record.ratio, low=low, high=high,
-                confidence=record.confidence,
-            )  # fmt: skip
-    return None
+    ratios = {(r.a, r.b): r for r in view.results.width_ratios if r.level == level}
+    found, other = ratios.get((a.id, b.id)), ratios.get((b.id, a.id))
+    if found is not None or other is None:
+        return found
+    low, high = (None if limit is None else 1 / limit for limit in (other.high, other.low))
+    return replace(other, a=a.id, b=b.id, ratio=1 / other.ratio, low=low, high=high)
 
 
 def _figure(view: View) -> Figure:

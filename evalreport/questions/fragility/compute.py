@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -106,9 +107,7 @@ def _greedy(
         )
     sign = 1.0 if pair.difference.value > 0 else -1.0
 
-    def again(rows: Indices) -> tuple[float | None, float | None]:
-        return _again(run, decision.comparison, a, b, rows)
-
+    again = partial(_again, run, decision.comparison, a, b)
     effect = _effects(run, pair, a, b, again)
     if effect is None:
         return _record(run, decision, reason=Message("fragility.not_of_this_design"))
@@ -178,18 +177,17 @@ def _guess(decision: Decision, effect: Floats) -> int:
 
 def _least(undecided: Callable[[int], bool], guess: int, most: int) -> int | None:
     """Return a number that undoes the verdict while one less does not; None where none is found."""
-    low, high = 0, min(max(guess, 1), most)
+    high = min(max(guess, 1), most)
     step = max(high // 8, 1)
     if undecided(high):
         while high - step > 0 and undecided(high - step):
             high, step = high - step, 2 * step
-        low = max(high - step, 0)
-    else:
-        while not undecided(min(high + step, most)):
-            if high + step >= most:
-                return None
-            high, step = high + step, 2 * step
-        low, high = high, min(high + step, most)
+        return least_enough(undecided, max(high - step, 0), high)
+    low = high
+    while not undecided(high := min(low + step, most)):
+        if high == most:
+            return None
+        low, step = high, 2 * step
     return least_enough(undecided, low, high)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,6 @@ from evalreport.predictions.table import ModelOutputs
 from evalreport.questions.judges.gold import gold_sampling
 from evalreport.questions.judges.judge_errors import agreement_records, bias_records, without_bias
 from evalreport.questions.judges.records import (
-    JudgeAgreementRecord,
     JudgeBiasRecord,
     JudgeEstimateRecord,
     JudgeLists,
@@ -38,66 +36,31 @@ from evalreport.samplings import Sampling, sampling_by, within
 from evalreport.schema.metrics import Interval, limit_fields
 from evalreport.texts import Text
 
-
-@question("judges", applies=lambda run: any(s.predictions.has_gold for s in run.samples))
-def judges(run: Run) -> JudgeLists:
-    """Return the records about the judge."""
-    records = judge_records(run.samples, run.pairs.compared, run.pairs.limits, run.options)
-    scales = scale_records(run.samples, run.options)
-    comparable = all(scale.same for scale in scales)
-    return JudgeLists(
-        judge_estimates=records.estimates,
-        judge_agreement=records.agreement if comparable else tuple(map(without_bias, records.agreement)),
-        judge_bias=records.bias if comparable else (),
-        judge_scales=scales,
-        gold_sampling=tuple(
-            chain.from_iterable(gold_sampling(s.predictions, run.options) for s in run.samples)
-        ),
-    )
-
-
 Fields = dict[str, Any]
 
 GOLD = Quantity(JUDGED)
 OUTCOME = Quantity(PRIMARY["outcome"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeRecords:
-    """The lists of the results that are about an automatic judge."""
-
-    estimates: tuple[JudgeEstimateRecord, ...] = ()
-    agreement: tuple[JudgeAgreementRecord, ...] = ()
-    bias: tuple[JudgeBiasRecord, ...] = ()
-
-
-def judge_records(
-    samples: Sequence[Sample],
-    compared: Sequence[Comparison],
-    one: Mapping[tuple[str, str], Interval | None],
-    options: Options,
-) -> JudgeRecords:
-    """Return the records about the judge; none without gold.
-
-    Parameters
-    ----------
-    compared
-        All comparisons; those on people's outcomes are repeated from people alone.
-    one
-        Each pair's one interval, where the verdict is about people's outcomes.
-    """
-    if not any(sample.predictions.has_gold for sample in samples):
-        return JudgeRecords()
-    pairs = [c for c in compared if c.quantity == GOLD]
+@question("judges", applies=lambda run: any(s.predictions.has_gold for s in run.samples))
+def judges(run: Run) -> JudgeLists:
+    """Return the records about the judge; of pairs, and whom it favours, where all models have the same examples."""
+    samples, options, limits = run.samples, run.options, run.pairs.limits
     estimates = [record for sample in samples for record in _of_models(sample, options)]
-    agreements = [record for sample in samples for record in agreement_records(sample, options)]
-    together = len(samples) == 1
-    if together:
-        estimates += [_of_pair(samples[0], c, one.get((c.a, c.b)), options) for c in pairs]
-    return JudgeRecords(
-        estimates=tuple(estimates),
-        agreement=tuple(agreements),
-        bias=tuple(bias_records(samples[0], options)) if together else (),
+    agreement = [record for sample in samples for record in agreement_records(sample, options)]
+    bias: list[JudgeBiasRecord] = []
+    if len(samples) == 1:
+        pairs = [c for c in run.pairs.compared if c.quantity == GOLD]
+        estimates += [_of_pair(samples[0], c, limits.get((c.a, c.b)), options) for c in pairs]
+        bias = bias_records(samples[0], options)
+    scales = scale_records(samples, options)
+    comparable = all(scale.same for scale in scales)
+    return JudgeLists(
+        judge_estimates=tuple(estimates),
+        judge_agreement=tuple(agreement if comparable else map(without_bias, agreement)),
+        judge_bias=tuple(bias) if comparable else (),
+        judge_scales=scales,
+        gold_sampling=tuple(record for s in samples for record in gold_sampling(s.predictions, options)),
     )
 
 
@@ -250,18 +213,13 @@ def _by_people(sample: Sample, models: Sequence[ModelOutputs], options: Options)
     plain = replace(options, metrics=(), intervals=(), tests=(), baseline=None, resamples=1)
     pooled = any(m.gold is not None and is_pooled(sample.predictions, m.gold) for m in models)
     pooled |= is_pooled(sample.predictions, np.where(given, 0.0, np.nan))
-    units = sampling_by(len(rows), _clusters(sample.units, rows)) if pooled else _within(sample.units, rows)
+    task = None if pooled or sample.units.task is None else sample.units.task[rows]
+    units = sampling_by(len(rows), _clusters(sample.units, rows), task=task)
     sampled = estimate_all(
         part, (OUTCOME,), units=units, n_resamples=0, seed=options.seed,
         average="examples" if pooled else options.average,
     )  # fmt: skip
     return sampled, plain
-
-
-def _within(units: Sampling, rows: Indices) -> Sampling:
-    """Return the units of some rows."""
-    task = None if units.task is None else units.task[rows]
-    return sampling_by(len(rows), _clusters(units, rows), task=task)
 
 
 def _clusters(units: Sampling, rows: Indices) -> Indices | None:

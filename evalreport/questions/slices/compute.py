@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,6 @@ from evalreport.comparisons.verdicts import verdict
 from evalreport.intervals.records import GateLevel, metric_records
 from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.metrics.sample import Sample
 from evalreport.options import Options
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.slicing import Division
@@ -29,9 +28,9 @@ from evalreport.questions.slices.slice_estimates import (
     Group,
     Side,
     direction,
-    group_of,
     quantities_within,
     rows_by_slice,
+    sampled_alone,
     sides_of,
 )
 from evalreport.schema.comparisons import ComparisonRecord
@@ -40,22 +39,6 @@ from evalreport.schema.inputs import FoundRecord
 from evalreport.schema.metrics import MetricRecord, Slice
 from evalreport.schema.warnings import WarningRecord, warning
 from evalreport.texts import Message, Text, parts
-
-
-@question("slices", applies=lambda run: bool(run.data.divisions))
-def slices(run: Run) -> Sliced:
-    """Analyse every slice of every column that ``--slice`` and the gates name."""
-    return slice_records(
-        run.data.divisions,
-        run.predictions,
-        run.samples,
-        run.pairs.rows,
-        run.options,
-        deciding=run.data.deciding,
-        in_gates=run.data.within_slices,
-        progress=lambda share: run.progress("slices", 0.5 + 0.4 * share),
-    )
-
 
 MOST_NAMED = 8
 
@@ -242,9 +225,6 @@ def task_verdicts(within: Sequence[Within], options: Options) -> tuple[TaskVerdi
     return tuple(verdicts)
 
 
-Progress = Callable[[float], None]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Sliced(SliceLists):
     """The records that slices add to the results, and the warnings about them."""
@@ -257,68 +237,40 @@ class Sliced(SliceLists):
     calibration: tuple[CalibrationRecord, ...] = ()
 
 
-def slice_records(
-    divisions: Sequence[Division],
-    predictions: Predictions,
-    samples: Sequence[Sample],
-    rows: Sequence[ComparisonRecord],
-    options: Options,
-    *,
-    deciding: Options,
-    in_gates: Collection[Quantity],
-    progress: Progress,
-) -> Sliced:
-    """Analyse every slice of every column; nothing where there is none.
-
-    Parameters
-    ----------
-    divisions
-        The rows divided by the columns that ``--slice`` and the gates name.
-    predictions
-        The rows that metrics are about.
-    samples
-        The estimates over all of them: one sample, or one a model with test sets apart.
-    rows
-        The tests over all examples, for the order of the models.
-    deciding
-        The options with the level of pairs and gates, another one at a look of several.
-    in_gates
-        The quantities that gates ask for within slices.
-    progress
-        Called with the share done.
-    """
-    total, done = sum(len(d.values) for d in divisions), 0
-    of_gates = None if deciding is options else (deciding.confidence, frozenset(in_gates))
+@question("slices", applies=lambda run: bool(run.data.divisions))
+def slices(run: Run) -> Sliced:
+    """Analyse every slice of every column that ``--slice`` and the gates name."""
+    data, predictions, options, deciding = run.data, run.predictions, run.options, run.data.deciding
+    total, done = sum(len(d.values) for d in data.divisions), 0
+    of_gates = None if deciding is options else (deciding.confidence, data.within_slices)
     metrics: list[MetricRecord] = []
     within: list[ComparisonRecord] = []
     of_tasks: list[Within] = []
     calibrated: list[CalibrationRecord] = []
     of_groups: list[Shares] = []
     sides: list[Side] = []
-    primary = samples[0].quantities[0]
     # Tasks of a suite are not compared with each other unless requested: one is harder than another.
     compared_with = [
-        d for d in divisions if d.column != TASK or predictions.tasks is None or TASK in options.slices
+        d for d in data.divisions if d.column != TASK or predictions.tasks is None or TASK in options.slices
     ]
-    for division in divisions:
-        quantities = quantities_within(samples[0].quantities, division, predictions, options, in_gates)
+    for division in data.divisions:
+        quantities = quantities_within(data.quantities, division, predictions, options, data.within_slices)
         shares: dict[tuple[str, Quantity], list[tuple[str, float, float]]] = {}
-        for value, rows_inside in zip(division.values, rows_by_slice(division), strict=True):
-            group = group_of(
-                predictions, division, value, rows_inside, quantities=quantities, options=options
-            )
+        for value, rows in zip(division.values, rows_by_slice(division), strict=True):
+            place = Slice(column=division.column, value=value)
+            group = Group(place, rows, sampled_alone(predictions, rows, quantities, options))
             metrics += _metric_records(group, predictions, quantities, options, of_gates)
             _keep_shares(shares, group, predictions, quantities)
             for sample in group.samples:
-                calibrated += calibration_records(sample, options, within=group.name).calibration
-            pairs = comparisons_within(group, primary, deciding)
+                calibrated += calibration_records(sample, options, within=place).calibration
+            pairs = comparisons_within(group, data.primary, deciding)
             within += [record for _, record in pairs]
             if division.column == TASK:
                 of_tasks += pairs
             if division in compared_with:
-                sides += sides_of(group, samples, primary, predictions, options)
+                sides += sides_of(group, run.samples, data.primary, predictions, options)
             done += 1
-            progress(done / total)
+            run.progress("slices", 0.5 + 0.4 * done / total)
         of_groups += _by_group(shares, division.column)
     sides = large_enough(sides, options)
     disparities = disparity_records(sides, options)
@@ -327,7 +279,7 @@ def slice_records(
         disparities = tuple(replace(row, flagged=False, text=None) for row in disparities)
     warnings = (
         *slice_warnings(compared_with, sides, disparities, options),
-        *reversals(rows, within, tested_slices(sides), primary, deciding),
+        *reversals(run.pairs.rows, within, tested_slices(sides), data.primary, deciding),
     )
     return Sliced(
         metrics=tuple(metrics),

@@ -7,7 +7,7 @@ is fixed without a look at the outcomes. Its p-values are adjusted together and 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -66,12 +66,17 @@ def disparity_records(sides: Sequence[Side], options: Options) -> tuple[Disparit
 # --- the family -----------------------------------------------------------------------------------------------------
 
 
-def _by_column(sides: Sequence[Side]) -> Mapping[tuple[str, str], list[Side]]:
-    """Group slices by model and column."""
-    columns: dict[tuple[str, str], list[Side]] = {}
+def _leaders(sides: Sequence[Side], known: Collection[Key]) -> dict[Key, Key]:
+    """Return, for each slice that has a test, the one whose test it is: of two slices each is the other's rest."""
+    columns: dict[tuple[str, str], list[Key]] = {}
     for side in sides:
-        columns.setdefault((side.model, side.name.column), []).append(side)
-    return columns
+        columns.setdefault((side.model, side.name.column), []).append(_key(side))
+    return {
+        key: group[0] if len(group) == 2 and group[0] in known else key
+        for group in columns.values()
+        for key in group
+        if key in known
+    }
 
 
 def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
@@ -80,52 +85,42 @@ def large_enough(sides: Sequence[Side], options: Options) -> list[Side]:
     Proportions of independent examples only; for other values the number of examples decides. Without
     ``--correction`` each slice is tested separately.
     """
-    columns = _by_column(sides)
-    smallest: dict[Key, float] = {}
-    for group in columns.values():
-        # Of a column with two values each is the other's rest: one test.
-        for side in group[:1] if len(group) == 2 else group:
-            if side.small is None and side.both is not None and side.both.n2 > 0:
-                smallest[_key(side)] = by.smallest_fisher(side.both)
+    known = {
+        _key(side): side.both
+        for side in sides
+        if side.small is None and side.both is not None and side.both.n2 > 0
+    }
+    leaders = _leaders(sides, known)
+    smallest = {key: by.smallest_fisher(known[key]) for key, leader in leaders.items() if key == leader}
     alpha = 1 - options.confidence
     kept, _ = by.testable(list(smallest.values()), alpha)
     if options.correction == "none":
         kept = [p <= alpha for p in smallest.values()]
-    small = {position for position, keep in zip(smallest, kept, strict=True) if not keep}
-    small |= {_key(group[1]) for group in columns.values() if len(group) == 2 and _key(group[0]) in small}
-    return [replace(side, small=NO_OUTCOME) if _key(side) in small else side for side in sides]
+    small = {key for key, keep in zip(smallest, kept, strict=True) if not keep}
+    return [replace(side, small=NO_OUTCOME) if leaders.get(_key(side)) in small else side for side in sides]
 
 
 def test_family(family: Sequence[Side], options: Options) -> tuple[dict[Key, Tested], int]:
     """Test every slice that is large enough against the other examples, and adjust the p-values together.
-
-    Of a column with two slices each is the other's rest: that is one test.
 
     Returns
     -------
     tested, size
         By (model, column, value); how many tests there are.
     """
-    columns = _by_column(family)
     outcomes = {_key(side): _tested(side) for side in family}
-    leaders: dict[Key, Key] = {}
-    for group in columns.values():
-        for side in group:
-            known = outcomes[_key(side)].in_family is not None
-            twins = len(group) == 2 and outcomes[_key(group[0])].in_family is not None
-            if known:
-                leaders[_key(side)] = _key(group[0]) if twins else _key(side)
-    own = [key for key, leader in leaders.items() if key == leader]
+    in_family = {key: found.in_family for key, found in outcomes.items() if found.in_family is not None}
+    leaders = _leaders(family, in_family)
     # Clusters that reach over both of two slices give each its own degrees of freedom: the larger p-value counts.
-    p_values = [
-        max(outcomes[key].in_family or 0.0 for key, leader in leaders.items() if leader == one) for one in own
-    ]
-    adjusted = dict(zip(own, adjust(p_values, options.correction), strict=True))
+    p_values: dict[Key, float] = {}
+    for key, leader in leaders.items():
+        p_values[leader] = max(p_values.get(leader, 0.0), in_family[key])
+    adjusted = dict(zip(p_values, adjust(list(p_values.values()), options.correction), strict=True))
     tested = {
-        key: replace(outcome, p_adjusted=adjusted[leaders[key]]) if outcome.p_value is not None else outcome
-        for key, outcome in outcomes.items()
+        key: replace(found, p_adjusted=adjusted[leaders[key]]) if found.p_value is not None else found
+        for key, found in outcomes.items()
     }
-    return tested, len(own)
+    return tested, len(p_values)
 
 
 # A name that begins with "test" is no test.

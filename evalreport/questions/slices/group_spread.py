@@ -71,30 +71,7 @@ def spread(successes: Floats, trials: Floats, level: float) -> tuple[float, floa
 
 def _noncentrality(x: float, df: float, p: float) -> float:
     """Return lambda with P(chi-square(df, lambda) <= x) = p; 0 where lambda = 0 has no more than that."""
-    if _at_most(x, df, 0.0) <= p:
-        return 0.0
-    low, high = 0.0, max(1.0, x)
-    while _at_most(x, df, high) > p:
-        high *= 2
-    while high - low > 1e-10 * max(1.0, high):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _at_most(x, df, middle) > p else (low, middle)
-    return (low + high) / 2
-
-
-def _at_most(x: float, df: float, noncentrality: float) -> float:
-    """Return the distribution function of the noncentral chi-square, a Poisson mixture of central ones.
-
-    Of a large mean every k-th term is taken, an eighth of a standard deviation apart: the terms are so smooth that the
-    trapezoidal rule differs from the whole sum by less than rounding.
-    """
-    half = noncentrality / 2
-    if half == 0:
-        return float(special.gammainc(df / 2, x / 2))
-    reach, step = 10 * math.sqrt(half) + 40, max(1, math.isqrt(int(half)) // 8)
-    i = np.arange(max(0, math.floor(half - reach)), math.ceil(half + reach) + 1, step, dtype=np.float64)
-    weights = special.inv_boxcox(special.xlogy(i, half) - half - special.gammaln(i + 1), 0.0)
-    return float(step * (weights * special.gammainc(df / 2 + i, x / 2)).sum())
+    return 0.0 if special.chndtr(x, df, 0.0) <= p else float(special.chndtrinc(x, df, p))
 
 
 def gaps_by_noise(
@@ -126,11 +103,8 @@ def _exact_gaps(trials: Floats, share: float, points: Sequence[float]) -> tuple[
         """Return P(X_g / n_g <= v), or < v, of each group, (G, len(v)); comparisons have some slack."""
         gaps = []
         for n, at_most in tables:
-            count = np.floor(v * n - 1e-9) if strictly else np.floor(v * n + 1e-9)
-            if strictly:
-                # The largest whole number below v n.
-                count = np.ceil(v * n - 1e-9) - 1
-            count = np.clip(count, -1, n).astype(np.int64)
+            largest = np.ceil(v * n - 1e-9) - 1 if strictly else np.floor(v * n + 1e-9)
+            count = np.clip(largest, -1, n).astype(np.int64)
             gaps.append(np.where(count < 0, 0.0, at_most[np.maximum(count, 0)]))
         return np.stack(gaps)
 

@@ -14,14 +14,12 @@ import numpy as np
 from scipy import special
 
 from evalreport.comparisons.registry import probability
-from evalreport.engine.counts import Codes, Freedom, freedom, kish
 from evalreport.engine.distributions import Array, dot, exp, log_choose
 from evalreport.intervals.proportions import difference_limits, wilson_limits
 from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.label_estimates import counted
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
-from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.arrays import Floats, Indices
 from evalreport.texts import Message, Text
 
 
@@ -110,20 +108,43 @@ def shares_of_rest(
     positions
         The rows of ``part`` and of ``rest`` in ``whole``.
     """
-    own, other = part.estimates[model, quantity], rest.estimates[model, quantity]
+    own, other, of_all = (sample.estimates[model, quantity] for sample in (part, rest, whole))
     if own.influence is None or other.influence is None or own.sampling.only_sums:
         return None
-    of_all = whole.estimates[model, quantity]
-    if _by_cells(part, own) and _by_cells(rest, other):
-        return _of_tables((part, rest), (own, other), whole, positions)
+    if {"independent", "one_task", "no_gold"} <= own.sampling.meets:
+        (inside, df), (outside, df_outside) = _variance(own), _variance(other)
+        return Shares(inside, 0.0, 0.0, outside, df, df_outside, apart=True)
     units, n_units = unit_codes(whole, of_all)
-    mine = _in_units(part, own, units[positions[0]], n_units)
-    theirs = _in_units(rest, other, units[positions[1]], n_units)
-    sums = [whole.units.series_sums(derivative) for derivative in (mine, theirs)]
-    if sums[0] is not None and sums[1] is not None:
-        return _in_series(sums[0], sums[1])
-    sides = _sides(whole, of_all, positions)
-    return _summed(sides, mine, theirs * sides.roots[1])
+    sides = list(zip((part, rest), (own, other), positions, strict=True))
+    by_unit = [_in_units(sample, value, units[rows], n_units) for sample, value, rows in sides]
+    first, second = (whole.units.series_sums(derivative) for derivative in by_unit)
+    if first is not None and second is not None:
+        return _in_series(first, second)
+    sampling = of_all.sampling if of_all.over_datasets else whole.units
+    sizes = [
+        np.bincount(units[rows], whole.units.base[rows], n_units).astype(np.float64) for rows in positions
+    ]
+    if of_all.over_datasets:
+        sizes = [np.sign(size) for size in sizes]
+    freedoms = [sampling.freedom(size) for size in sizes]
+    factors = [1.0 if found is None else found.factors for found in freedoms]
+    mine, theirs = (values * np.sqrt(factor) for values, factor in zip(by_unit, factors, strict=True))
+    touched, beyond = (size > 0 for size in sizes)
+    return Shares(
+        own=dot(mine, mine),
+        shared=dot(mine, theirs),
+        inside=dot(theirs[touched], theirs[touched]),
+        outside=dot(theirs[~touched], theirs[~touched]),
+        df=None if freedoms[0] is None else freedoms[0].df,
+        df_outside=None if freedoms[1] is None else freedoms[1].df,
+        apart=not bool((touched & beyond).any()),
+    )
+
+
+def _variance(estimate: Estimate) -> tuple[float, float | None]:
+    """Return the variance of a value of independent examples, and its degrees of freedom; None of fewer than two."""
+    student = estimate.robust
+    return (0.0, None) if student is None else (student.error**2, student.df)
 
 
 def _in_series(first: Floats, second: Floats) -> Shares | None:
@@ -135,58 +156,6 @@ def _in_series(first: Floats, second: Floats) -> Shares | None:
         return None
     df = float(len(first))
     return Shares(dot(first, first), dot(first, second), dot(second, second), 0.0, df, df, apart=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    """The units of a slice and of the other examples, with the factors that turn derivatives into variances.
-
-    Attributes
-    ----------
-    touched
-        Which units have examples in the slice, (units,).
-    apart
-        Whether no unit has examples on both sides.
-    roots
-        Factors (units,) of the derivatives: of the slice, of the others.
-    df
-        Degrees of freedom of the slice's units and of the others'; None for fewer than two.
-    """
-
-    touched: Mask
-    apart: bool
-    roots: tuple[Floats, Floats]
-    df: tuple[float | None, float | None]
-
-
-def _sides(whole: Sample, estimate: Estimate, positions: tuple[Indices, Indices]) -> _Sides:
-    units, n_units = unit_codes(whole, estimate)
-    base, sampling = whole.units.base, whole.units
-    inside, outside = (
-        np.bincount(units[rows], base[rows], minlength=n_units).astype(np.float64) for rows in positions
-    )
-    if estimate.over_datasets:
-        inside, outside = ((size > 0).astype(np.float64) for size in (inside, outside))
-        sampling = estimate.sampling
-    freedoms = [sampling.freedom(size) for size in (inside, outside)]
-    first, second = (np.sqrt(np.full(n_units, 1.0 if f is None else f.factors)) for f in freedoms)
-    df, df_outside = (None if f is None else f.df for f in freedoms)
-    apart = not bool(((inside > 0) & (outside > 0)).any())
-    return _Sides(inside > 0, apart, (first, second), (df, df_outside))
-
-
-def _summed(sides: _Sides, mine: Floats, theirs: Floats) -> Shares:
-    """Add up squares and products; the reference's derivatives include their factors already."""
-    mine, inside = mine * sides.roots[0], sides.touched
-    return Shares(
-        own=dot(mine, mine),
-        shared=dot(mine, theirs),
-        inside=dot(theirs[inside], theirs[inside]),
-        outside=dot(theirs[~inside], theirs[~inside]),
-        df=sides.df[0],
-        df_outside=sides.df[1],
-        apart=sides.apart,
-    )
 
 
 def unit_codes(sample: Sample, estimate: Estimate) -> tuple[Indices, int]:
@@ -202,84 +171,10 @@ def unit_codes(sample: Sample, estimate: Estimate) -> tuple[Indices, int]:
 def _in_units(part: Sample, estimate: Estimate, units: Indices, n_units: int) -> Floats:
     """Return a slice's derivatives by the units of the whole, (n_units,); ``units``: that of each row of the slice."""
     codes, count = unit_codes(part, estimate)
-    derivative = by_row(part, estimate) if _by_cells(part, estimate) else estimate.derivative
-    assert derivative is not None
+    assert estimate.derivative is not None
     unit_of = np.empty(count, dtype=np.int64)
     unit_of[codes] = units
-    return np.bincount(unit_of, weights=derivative, minlength=n_units).astype(np.float64)
-
-
-def by_row(sample: Sample, estimate: Estimate) -> Floats:
-    """Return the derivatives of a label metric by row, (n,): rows of one true and predicted class share theirs."""
-    slopes = _matrix(sample, estimate)[_labels(sample, estimate)]
-    return np.asarray(slopes * sample.units.weights)
-
-
-def _labels(sample: Sample, estimate: Estimate) -> tuple[Codes, Codes]:
-    """Return the true and the predicted class of each row, (n,)."""
-    model = next(m for m in sample.predictions.models if m.name == estimate.model)
-    assert sample.predictions.y_true is not None
-    assert model.y_pred is not None
-    return sample.predictions.y_true, model.y_pred
-
-
-def _by_cells(sample: Sample, estimate: Estimate) -> bool:
-    """Say whether the derivatives are by distinct cell of the label models' tables."""
-    return estimate.table is not None and sample.tables is not None and sample.tables.cells is not None
-
-
-def _counts(sample: Sample, estimate: Estimate) -> Floats:
-    """Return a model's whole table of counts (K, K), also for a metric of one class."""
-    assert sample.tables is not None
-    return sample.tables.tables[sample.tables.models.index(estimate.model)]
-
-
-def _matrix(sample: Sample, estimate: Estimate) -> Floats:
-    """Return the derivatives by an example's weight, by (true, predicted), (K, K); 0 where nothing weighs."""
-    tables = sample.tables
-    assert tables is not None
-    assert tables.cells is not None
-    assert estimate.derivative is not None
-    cells, matrix = tables.cells, np.zeros((tables.n_classes, tables.n_classes))
-    predicted = cells.predicted[tables.models.index(estimate.model)]
-    weight = cells.weighed / cells.counts
-    some = weight > 0
-    matrix[cells.true[some], predicted[some]] = estimate.derivative[some] / weight[some]
-    return matrix
-
-
-def _of_tables(
-    samples: tuple[Sample, Sample],
-    estimates: tuple[Estimate, Estimate],
-    whole: Sample,
-    positions: tuple[Indices, Indices],
-) -> Shares:
-    """Sum over the cells of the tables of a slice and of the others; ``positions`` are their rows in ``whole``."""
-    slopes = [_matrix(sample, estimate) for sample, estimate in zip(samples, estimates, strict=True)]
-    if whole.units.plain:
-        sizes = [_counts(sample, estimate) for sample, estimate in zip(samples, estimates, strict=True)]
-        freedoms = [freedom(sample.predictions.n_examples) for sample in samples]
-    else:
-        squared = [_squared_weights(whole, estimates[0], rows) for rows in positions]
-        sizes, freedoms = [size for size, _ in squared], [found for _, found in squared]
-    own, outside = (
-        float((1.0 if found is None else found.factors) * (size * slope * slope).sum())
-        for found, size, slope in zip(freedoms, sizes, slopes, strict=True)
-    )
-    df, df_outside = (None if found is None else found.df for found in freedoms)
-    return Shares(own, 0.0, 0.0, outside, df, df_outside, apart=True)
-
-
-def _squared_weights(whole: Sample, estimate: Estimate, rows: Indices) -> tuple[Floats, Freedom | None]:
-    """Return the summed squares of some examples' weights by (true, predicted), and their degrees of freedom."""
-    units = whole.units
-    assert estimate.table is not None
-    weight, times = units.weights[rows], np.ones(len(rows)) if units.times is None else units.times[rows]
-    true, predicted = (codes[rows] for codes in _labels(whole, estimate))
-    n = int(times[weight > 0].sum())
-    return counted(true, predicted, times * weight**2, len(estimate.table.counts)), freedom(
-        n, kish(weight, times) - 1
-    )
+    return np.bincount(unit_of, weights=estimate.derivative, minlength=n_units).astype(np.float64)
 
 
 NOT_SMOOTH = Message("disparity.not_smooth")

@@ -133,20 +133,6 @@ def rows_by_slice(division: Division) -> list[Indices]:
     return [rows.astype(np.int64) for rows in np.split(order, np.cumsum(counts)[:-1])]
 
 
-def group_of(
-    predictions: Predictions,
-    division: Division,
-    value: str,
-    rows: Indices,
-    *,
-    quantities: Sequence[Quantity],
-    options: Options,
-) -> Group:
-    """Estimate every quantity on some rows alone."""
-    samples = sampled_alone(predictions, rows, quantities, options)
-    return Group(Slice(column=division.column, value=value), rows, samples)
-
-
 def sampled_alone(
     predictions: Predictions, rows: Indices, quantities: Sequence[Quantity], options: Options
 ) -> tuple[Sample, ...]:

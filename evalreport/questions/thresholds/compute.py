@@ -39,7 +39,7 @@ class Thresholds(ThresholdLists):
 def thresholds(run: Run) -> Thresholds:
     """Return the curves of every model, which of two is above the other, and the points on them."""
     curves = [curve_records(sample, run.options) for sample in run.samples]
-    benefit = decision_curves(run.samples, run.options)
+    benefits, differences = decision_curves(run.samples, run.options)
     return Thresholds(
         curves=tuple(chain.from_iterable(c.records for c in curves)),
         curve_summaries=tuple(chain.from_iterable(c.summaries for c in curves)),
@@ -49,8 +49,8 @@ def thresholds(run: Run) -> Thresholds:
             chain.from_iterable(threshold_changes(s, run.options.what_if_threshold) for s in run.samples)
         ),
         score_histograms=tuple(chain.from_iterable(map(score_histograms, run.samples))),
-        decision_curves=benefit.curves,
-        decision_curve_differences=benefit.differences,
+        decision_curves=tuple(benefits),
+        decision_curve_differences=tuple(differences),
         murphy_differences=tuple(
             chain.from_iterable(murphy_differences(s, run.options) for s in run.samples)
         ),

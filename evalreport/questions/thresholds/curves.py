@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evalreport.metrics.curves import CURVES, Curve, record_of
+from evalreport.metrics.curves import CURVES, Points, record_of
 from evalreport.metrics.operating_points import (
     MOST_BANDS,
     USUAL_RATES,
-    CurveReplicates,
     criteria,
     curve_replicates,
     ranking_summaries,
@@ -19,7 +18,6 @@ from evalreport.metrics.sample import Sample
 from evalreport.metrics.sample_rankings import all_threshold_counts, forecasts
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
 from evalreport.options import Options
-from evalreport.predictions.arrays import Floats
 from evalreport.questions.thresholds.operating_points import (
     band,
     operating_points,
@@ -59,60 +57,43 @@ def curve_records(sample: Sample, options: Options) -> Curves:
         seed=options.seed,
         rates=rates,
     ):
+        counts = resampled.counts
         limits = band(resampled, sample.units, options.confidence)
-        roc.append(resampled.counts)
-        records += _of_ranking(resampled, limits, sample)
-        summaries += ranking_summaries(resampled.counts)
-        if resampled.counts.label is None:
+        roc.append(counts)
+        for record, _ in _drawn(sample, "scores", counts, counts.label):
+            if record.curve == "roc" and limits is not None:
+                record = with_band(record, resampled.grid, limits)
+            records.append(record)
+        summaries += ranking_summaries(counts)
+        if counts.label is None:
             points += operating_points(
                 resampled,
                 chosen_by,
                 sample.units,
+                limits,
                 level=options.confidence,
-                eer=sample.estimates.get((resampled.counts.model, Quantity("eer"))),
+                eer=sample.estimates.get((counts.model, Quantity("eer"))),
                 cost_ratio=options.cost_ratio,
                 rates=rates,
             )
     for given in forecasts(sample):
-        records += _of_forecasts(given, sample, options)
+        for record, bins in _drawn(sample, "probabilities", given):
+            records.append(with_bin_limits(record, bins, sample.units, options.confidence))
         summaries += rejection_summaries(given, sample.units, options.confidence)
     return Curves(
         roc=tuple(roc), records=tuple(records), summaries=tuple(summaries), operating_points=tuple(points)
     )
 
 
-def _of_ranking(
-    resampled: CurveReplicates, limits: tuple[Floats, Floats] | None, sample: Sample
-) -> list[CurveRecord]:
-    """Return the curves of one model's scores; the ROC curve with the limits of its band."""
-    curves = []
-    for entry in _served(sample, "scores"):
-        points = entry.function(resampled.counts)
-        if points is None:
-            continue
-        record = record_of(entry, points, model=resampled.counts.model, label=resampled.counts.label)
-        if entry.name == "roc" and limits is not None:
-            record = with_band(record, resampled.grid, limits)
-        curves.append(record)
-    return curves
-
-
-def _served(sample: Sample, needs: str) -> list[Curve]:
-    """Return the registered curves of the sample's task that are made of scores or of probabilities."""
-    return [
-        entry for entry in CURVES.values() if entry.needs == needs and sample.predictions.task in entry.tasks
-    ]
-
-
-def _of_forecasts(given: Forecasts, sample: Sample, options: Options) -> list[CurveRecord]:
-    """Return reliability and accuracy-rejection curves of a model that gives probabilities."""
-    curves = []
-    for entry in _served(sample, "probabilities"):
-        points = entry.function(given)
-        if points is not None:
-            record = record_of(entry, points, model=given.model)
-            curves.append(with_bin_limits(record, points, sample.units, options.confidence))
-    return curves
+def _drawn(
+    sample: Sample, needs: str, given: ThresholdCounts | Forecasts, label: str | None = None
+) -> Iterator[tuple[CurveRecord, Points]]:
+    """Yield the registered curves of the sample's task that are made of scores, or of probabilities, of one model."""
+    for entry in CURVES.values():
+        if entry.needs == needs and sample.predictions.task in entry.tasks:
+            points = entry.function(given)
+            if points is not None:
+                yield record_of(entry, points, model=given.model, label=label), points
 
 
 def bands_found(curves: Sequence[Curves], options: Options) -> tuple[FoundRecord, ...]:

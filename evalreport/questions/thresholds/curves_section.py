@@ -423,7 +423,8 @@ def describe_distributions(view: View) -> Tables | None:
     record = next((r for r in view.results.residuals if r.model == first.id), None)
     if record is None:
         return None
-    mae, title = view.value(first, Quantity("mae")), named("distributions.title", "predicted-true")
+    about, of_residuals = (named("distributions.title", name) for name in ("predicted-true", "residuals"))
+    mae, title = view.value(first, Quantity("mae")), about
     if mae is not None:
         title = say("finding.values", model=first.name, error=_error_size(view, mae))
     known = any(low is not None for low in record.bin_low)
@@ -440,17 +441,8 @@ def describe_distributions(view: View) -> Tables | None:
     return Tables(
         (),
         figures=(
-            _of_one(
-                view,
-                "predicted-true",
-                title,
-                predicted_true,
-                values,
-                about=named("distributions.title", "predicted-true"),
-            ),
-            _of_one(
-                view, "residuals", trend, residuals, tested, about=named("distributions.title", "residuals")
-            ),
+            _of_one(view, "predicted-true", title, predicted_true, values, about=about),
+            _of_one(view, "residuals", trend, residuals, tested, about=of_residuals),
         ),
     )
 

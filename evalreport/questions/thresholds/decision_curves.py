@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -30,26 +29,18 @@ from evalreport.samplings.linear import error_of_mean
 Limits = tuple[float | None, float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionCurves:
-    """The records of decision curves."""
-
-    curves: tuple[DecisionCurveRecord, ...] = ()
-    differences: tuple[DecisionCurveDifferenceRecord, ...] = ()
-
-
-def decision_curves(samples: Sequence[Sample], options: Options) -> DecisionCurves:
+def decision_curves(
+    samples: Sequence[Sample], options: Options
+) -> tuple[list[DecisionCurveRecord], list[DecisionCurveDifferenceRecord]]:
     """Return every model's net benefit at every declared threshold, and the differences of pairs on the same examples.
 
     Pairs are those with the baseline where one is named, else all. Nothing without ``--thresholds``, or without the
     probability of a positive class.
     """
-    if options.thresholds is None:
-        return DecisionCurves()
-    thresholds = threshold_range(options.thresholds)
     curves: list[DecisionCurveRecord] = []
     differences: list[DecisionCurveDifferenceRecord] = []
-    for sample in samples:
+    thresholds = () if options.thresholds is None else threshold_range(options.thresholds)
+    for sample in samples if thresholds else ():
         given = dict(probabilities(sample))
         for name, (p, positive) in given.items():
             curves += [
@@ -59,7 +50,7 @@ def decision_curves(samples: Sequence[Sample], options: Options) -> DecisionCurv
             differences += [
                 _difference((a, b), given, sample.units, at, options, len(thresholds)) for at in thresholds
             ]
-    return DecisionCurves(tuple(curves), tuple(differences))
+    return curves, differences
 
 
 def probabilities(sample: Sample) -> Iterator[tuple[str, tuple[Floats, Mask]]]:
@@ -95,38 +86,30 @@ def _point(
     added, of_all = rows_of_benefit(p, y, at), y - odds * (1 - y)
     value, everyone = float((w * added).sum()) / n, float((w * of_all).sum()) / n
     over_all = value - everyone
-    low: float | None
-    high: float | None
-    over_low: float | None
-    over_high: float | None
+    limits: Limits
+    over: Limits
     if units.plain:
-        tp, fp, tn, fn = (
-            float((side & of).sum())
-            for side, of in (
-                (flagged, positive),
-                (flagged, ~positive),
-                (~flagged, ~positive),
-                (~flagged, positive),
-            )
-        )
-        low, high = benefit_limits(tp, fp, n, at, level)
-        over_all, over_low, over_high = benefit_over_all(tn, fn, n, at, level)
+        tp, fn = (float((side & positive).sum()) for side in (flagged, ~flagged))
+        fp, tn = (float((side & ~positive).sum()) for side in (flagged, ~flagged))
+        limits = benefit_limits(tp, fp, n, at, level)
+        over_all, *ends = benefit_over_all(tn, fn, n, at, level)
+        over = ends[0], ends[1]
         above_none = side_of(benefit_limits(tp, fp, n, at, each))
         above_all = side_of(benefit_over_all(tn, fn, n, at, each)[1:])
         events = wilson_limits(prevalence * n, n, each)
         all_above_none = side_of((events[0] - at, events[1] - at))
     else:
-        low, high = by_influence(added, units, level)
-        over_low, over_high = by_influence(added - of_all, units, level)
+        limits, over = (by_influence(values, units, level) for values in (added, added - of_all))
         above_none, above_all, all_above_none = (
             side_of(by_influence(values, units, each)) for values in (added, added - of_all, of_all)
         )
+    avoided_low, avoided_high = (None if limit is None else limit / odds for limit in over)
     return DecisionCurveRecord(
-        model=name, threshold=at, net_benefit=value, low=low, high=high, treat_all=everyone, minus_all=over_all,
-        minus_all_low=over_low, minus_all_high=over_high, standardised=value / prevalence if prevalence else None,
-        avoided=over_all / odds, avoided_low=None if over_low is None else over_low / odds,
-        avoided_high=None if over_high is None else over_high / odds, prevalence=prevalence,
-        above_none=above_none, above_all=above_all, all_above_none=all_above_none,
+        model=name, threshold=at, net_benefit=value, low=limits[0], high=limits[1], treat_all=everyone,
+        minus_all=over_all, minus_all_low=over[0], minus_all_high=over[1],
+        standardised=value / prevalence if prevalence else None, avoided=over_all / odds, avoided_low=avoided_low,
+        avoided_high=avoided_high, prevalence=prevalence, above_none=above_none, above_all=above_all,
+        all_above_none=all_above_none,
     )  # fmt: skip
 
 

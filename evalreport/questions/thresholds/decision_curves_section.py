@@ -20,6 +20,9 @@ from evalreport.texts import say
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Pair = tuple[str, str]
+Points = Sequence[DecisionCurveRecord]
+
 WIDTH, HEIGHT = 4.4, 3.6
 LEAST_STEPS, MOST_ROWS, MOST_MODELS = 3, 6, 4
 ALL, NONE, OPEN = "", "0", "?"
@@ -36,10 +39,11 @@ def describe(view: View) -> Tables | None:
         by_model.setdefault(record.model, []).append(record)
     order = [m.id for m in view.models if m.id in by_model]
     thresholds = [r.threshold for r in by_model[order[0]]]
-    seen, highest = _highest(by_model, order), _shown_highest(view, by_model, order)
+    by_threshold = list(zip(*(by_model[m] for m in order), strict=True))
+    seen, highest = [_highest(points) for points in by_threshold], _shown_highest(view, by_threshold)
     middle = len(thresholds) // 2
-    told = sorted(order, key=lambda m: -sum(name == m for name in seen))[:2]
-    leader = told[0]
+    told = sorted(order, key=lambda m: -seen.count(m))[:2]
+    leader, pair = told[0], _pair(view, told)
     at = by_model[leader][middle]
     runs = _runs(view, highest, thresholds)
     limits = "" if at.low is None else say("decision_curve.limits", low=at.low, high=at.high)
@@ -52,24 +56,22 @@ def describe(view: View) -> Tables | None:
     )
     cases = "; ".join(say("decision_curve.per_thousand", model=model, n=n) for model, n in per_thousand)
     about = say("decision_curve.about", n=view.results.n, share=at.prevalence, at=at.threshold, cases=cases)
+    difference = "" if pair is None else say("decision_curve.note_difference")
+    notes = (say("decision_curve.note", level=numbers.percent(view.confidence)), difference)
+    note = " ".join(filter(None, (*notes, say("decision_curve.note_end"))))
     return Tables(
-        heading=heading, text=about, figures=_figures(view, told), note=_note(view, told),
-        tables=(_table(view, by_model, order, told, highest),),
+        heading=heading, text=about, figures=_figures(view, told, pair), note=note,
+        tables=(_table(view, by_model, order, told, pair, highest),),
     )  # fmt: skip
 
 
-def _highest(by_model: dict[str, list[DecisionCurveRecord]], order: Sequence[str]) -> list[str]:
-    """Return which curve is the highest at each threshold: a model's, treat all's or treat none's."""
-    names = []
-    for points in zip(*(by_model[m] for m in order), strict=True):
-        values = [(p.net_benefit, p.model) for p in points] + [(points[0].treat_all, ALL), (0.0, NONE)]
-        names.append(max(values, key=lambda one: one[0])[1])
-    return names
+def _highest(points: Points) -> str:
+    """Return which curve is the highest at a threshold: a model's, treat all's or treat none's."""
+    values = [(p.net_benefit, p.model) for p in points] + [(points[0].treat_all, ALL), (0.0, NONE)]
+    return max(values, key=lambda one: one[0])[1]
 
 
-def _shown_highest(
-    view: View, by_model: dict[str, list[DecisionCurveRecord]], order: Sequence[str]
-) -> list[str]:
+def _shown_highest(view: View, by_threshold: Sequence[Points]) -> list[str]:
     """Return the curve that is shown to be above every other one at each threshold; ``OPEN`` where none is."""
     sides = {(r.a, r.b, r.threshold): r.above for r in view.results.decision_curve_differences}
 
@@ -77,7 +79,7 @@ def _shown_highest(
         return sides.get((a, b, at), 0) > 0 or sides.get((b, a, at), 0) < 0
 
     names = []
-    for points in zip(*(by_model[m] for m in order), strict=True):
+    for points in by_threshold:
         at, name = points[0].threshold, OPEN
         for point in points:
             above_others = all(above(point.model, p.model, at) for p in points if p is not point)
@@ -109,7 +111,7 @@ def _name(view: View, name: str) -> str:
     return say(f"decision_curve.{keys[name]}") if name in keys else view.names[name]
 
 
-def _figures(view: View, told: Sequence[str]) -> tuple[Figure, ...]:
+def _figures(view: View, told: Sequence[str], pair: Pair | None) -> tuple[Figure, ...]:
     names = view.names
 
     def figure(name: str, title: str, draw: Callable[[Axes], object]) -> Figure:
@@ -119,10 +121,8 @@ def _figures(view: View, told: Sequence[str]) -> tuple[Figure, ...]:
 
     draw = partial(net_benefit, view.results, names=names, banded=told)
     figures = [figure("net-benefit", say("decision_curve.net_benefit"), draw)]
-    pair = _pair(view, told)
     if pair is not None:
-        a, b = pair
-        title = say("decision_curve.difference", a=names[a], b=names[b])
+        title = say("decision_curve.difference", a=names[pair[0]], b=names[pair[1]])
         draw = partial(net_benefit_difference, view.results, pair)
         figures.append(figure("net-benefit-difference", title, draw))
     title = say("decision_curve.avoided")
@@ -130,7 +130,7 @@ def _figures(view: View, told: Sequence[str]) -> tuple[Figure, ...]:
     return (*figures, figure("interventions-avoided", title, draw))
 
 
-def _pair(view: View, told: Sequence[str]) -> tuple[str, str] | None:
+def _pair(view: View, told: Sequence[str]) -> Pair | None:
     known = {frozenset((r.a, r.b)) for r in view.results.decision_curve_differences}
     baseline = view.results.baseline
     if baseline is not None and len(told) > 1:
@@ -139,25 +139,18 @@ def _pair(view: View, told: Sequence[str]) -> tuple[str, str] | None:
     return (told[0], told[1]) if len(told) > 1 and frozenset(told) in known else None
 
 
-def _note(view: View, told: Sequence[str]) -> str:
-    texts = [say("decision_curve.note", level=numbers.percent(view.confidence))]
-    if _pair(view, told) is not None:
-        texts.append(say("decision_curve.note_difference"))
-    return " ".join((*texts, say("decision_curve.note_end")))
-
-
 def _table(
     view: View,
     by_model: dict[str, list[DecisionCurveRecord]],
     order: Sequence[str],
     told: Sequence[str],
+    pair: Pair | None,
     highest: Sequence[str],
 ) -> Table:
     points = by_model[order[0]]
     places = np.unique(
         np.linspace(0, len(points) - 1, min(MOST_ROWS, len(points))).round().astype(int)
     ).tolist()
-    pair = _pair(view, told)
     leader = told[0]
     models = [m for m in order if m in told or len(order) <= MOST_MODELS][:MOST_MODELS]
     differences = {(r.a, r.b, r.threshold): r for r in view.results.decision_curve_differences}
@@ -189,9 +182,7 @@ def _table(
 
 
 def _difference(
-    differences: Mapping[tuple[str, str, float], DecisionCurveDifferenceRecord],
-    pair: tuple[str, str],
-    at: float,
+    differences: Mapping[tuple[str, str, float], DecisionCurveDifferenceRecord], pair: Pair, at: float
 ) -> Cell:
     """Write the difference of a pair's net benefits at a threshold, turned round where the records have b - a."""
     a, b = pair

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from types import MappingProxyType
 
 import numpy as np
 
@@ -40,8 +39,6 @@ ALPHA = 0.05
 
 MOST_EXACT, MOST_GROUPS = 20_000, 4096
 """Scores of more examples are compared in groups, so many."""
-
-NO_SCORES: Mapping[str, Scored] = MappingProxyType({})
 
 
 def dominance_records(
@@ -79,10 +76,7 @@ def scores_of(sample: Sample) -> dict[str, Scored]:
 
 
 def dominance(
-    drawn: Sequence[ThresholdCounts],
-    scores: Mapping[str, Scored] = NO_SCORES,
-    *,
-    reference: str | None = None,
+    drawn: Sequence[ThresholdCounts], scores: Mapping[str, Scored], *, reference: str | None = None
 ) -> tuple[DominanceRecord, ...]:
     """Compare the ROC curves of every pair of models; those of single classes are left out."""
     pairs = list(combinations([one for one in drawn if one.label is None], 2))
@@ -98,18 +92,14 @@ def _of_pair(
     rates, gap = _gaps(a, b, most)
     up, down = (float(max(side.max(), 0.0)) for side in (gap, -gap))
     relation: Relation = "crosses" if up and down else "above" if up else "below" if down else "same"
+    clear, both = min(up, down) >= CLEAR, [scores[m] for m in (a.model, b.model) if m in scores]
     record = DominanceRecord(
-        a=a.model, b=b.model, curve="roc", relation=relation, a_most=up, b_most=down, clear=min(up, down) >= CLEAR,
+        a=a.model, b=b.model, curve="roc", relation=relation, a_most=up, b_most=down, clear=clear,
         a_most_at=float(rates[gap.argmax()]) if up else None, b_most_at=float(rates[gap.argmin()]) if down else None,
-        crossings=tuple(_crossings(rates, gap)[:MOST_CROSSINGS]), text=plain(""),
+        crossings=tuple(_crossings(rates, gap)[:MOST_CROSSINGS]),
+        clear_crossings=tuple(_clear_crossings(rates, gap)[:MOST_CROSSINGS]) if clear else (),
+        decided=decided_both_ways(*both) if clear and len(both) == 2 else None, text=plain(""),
     )  # fmt: skip
-    if record.clear:
-        both = [scores[m] for m in (record.a, record.b) if m in scores]
-        record = replace(
-            record,
-            clear_crossings=tuple(_clear_crossings(rates, gap)[:MOST_CROSSINGS]),
-            decided=decided_both_ways(*both) if len(both) == 2 else None,
-        )
     return replace(record, text=_text(record))
 
 
@@ -166,7 +156,7 @@ def _gaps(a: ThresholdCounts, b: ThresholdCounts, most: int) -> tuple[Floats, Fl
     """Return false positive rates, twice each, and the difference of the polygons just before and at each."""
     rates = np.union1d(*(_some(one.fpr, most // 2) for one in (a, b)))
     before, at = (
-        function(a.fpr, a.tpr, rates) - function(b.fpr, b.tpr, rates) for function in (_lower, _upper)
+        function(rates, a.fpr, a.tpr) - function(rates, b.fpr, b.tpr) for function in (_lower, np.interp)
     )
     gap = np.stack([before, at], axis=1).ravel()
     gap[np.abs(gap) <= ZERO] = 0.0
@@ -179,13 +169,8 @@ def _some(rates: Floats, most: int) -> Floats:
     return rates[np.linspace(0, len(rates) - 1, most).round().astype(np.int64)]
 
 
-def _upper(x: Floats, y: Floats, rates: Floats) -> Floats:
-    """Return the upper end where the polygon rises straight up."""
-    return np.interp(rates, x, y)
-
-
-def _lower(x: Floats, y: Floats, rates: Floats) -> Floats:
-    """Return the lower end where the polygon rises straight up."""
+def _lower(rates: Floats, x: Floats, y: Floats) -> Floats:
+    """Return the lower end where the polygon rises straight up, of which `np.interp` gives the upper one."""
     first = np.minimum(np.searchsorted(x, rates, side="left"), len(x) - 1)
     return np.where(x[first] == rates, y[first], np.interp(rates, x, y))
 

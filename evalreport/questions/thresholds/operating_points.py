@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -35,7 +36,11 @@ COVERAGES = (0.9, 0.8, 0.5)
 """Shares of the examples answered at which the risk is stated."""
 
 
-def band(resampled: CurveReplicates, units: Sampling, level: float) -> tuple[Floats, Floats] | None:
+Band = tuple[Floats, Floats]
+"""Pointwise limits (T,) of the true positive rate."""
+
+
+def band(resampled: CurveReplicates, units: Sampling, level: float) -> Band | None:
     """Return pointwise limits (T,) of the true positive rate at each false positive rate of the grid.
 
     Bootstrap percentiles, widened where they are narrower than Wilson's interval of that rate among the positives:
@@ -54,7 +59,7 @@ def band(resampled: CurveReplicates, units: Sampling, level: float) -> tuple[Flo
     return low, high
 
 
-def with_band(record: CurveRecord, grid: Floats, limits: tuple[Floats, Floats]) -> CurveRecord:
+def with_band(record: CurveRecord, grid: Floats, limits: Band) -> CurveRecord:
     """Add the band, limits (T,) at rates (T,), to an ROC curve, read at the curve's own false positive rates."""
     low, high = (tuple(np.interp(record.x, grid, side).tolist()) for side in limits)
     return replace(record, low=low, high=high, band="pointwise")
@@ -78,23 +83,16 @@ def rejection_summaries(given: Forecasts, units: Sampling, level: float) -> tupl
     kept, right = given.kept_and_right[1:]
     total = float(kept[-1])
     area = rejection_area(kept, right)
-    records = [
-        CurveSummaryRecord(
-            model=given.model, curve="accuracy_rejection", label=None, quantity="area", value=area, at=None
-        )
-    ]
+    of_curve = partial(CurveSummaryRecord, model=given.model, curve="accuracy_rejection", label=None)
+    records = [of_curve(quantity="area", value=area, at=None)]
     for coverage in COVERAGES:
         n = coverage * total
         wrong = n - float(right_at_coverage(kept, right, np.array([coverage]))[0])
-        low, high = wilson_limits(min(max(wrong, 0.0), n), n, level) if units.plain else (None, None)
-        records.append(
-            CurveSummaryRecord(
-                model=given.model, curve="accuracy_rejection", label=None, quantity="risk", at=coverage,
-                value=wrong / n, low=low, high=high,
-                level=None if low is None else level, method=None if low is None else "wilson",
-                reason=None if units.plain else Message("limits.not_binomial"),
-            )
-        )  # fmt: skip
+        risk = of_curve(quantity="risk", at=coverage, value=wrong / n, reason=Message("limits.not_binomial"))
+        if units.plain:
+            low, high = wilson_limits(min(max(wrong, 0.0), n), n, level)
+            risk = replace(risk, low=low, high=high, level=level, method="wilson", reason=None)
+        records.append(risk)
     return tuple(records)
 
 
@@ -111,6 +109,7 @@ def operating_points(
     resampled: CurveReplicates,
     criteria: Sequence[Criterion],
     units: Sampling,
+    limits: Band | None,
     *,
     level: float,
     eer: Estimate | None = None,
@@ -123,6 +122,8 @@ def operating_points(
     ----------
     resampled
         Its replicates, in the order of ``criteria``.
+    limits
+        The band of its ROC curve.
     eer
         The model's equal error rate with its replicates, where the run estimates it.
     """
@@ -134,7 +135,7 @@ def operating_points(
         )
     ]
     points.append(_equal_errors(counts, eer, level))
-    points += _at_false_positive_rates(resampled, units, level, rates.alarms)
+    points += [_at_false_positive_rate(resampled, limits, fpr, level) for fpr in rates.alarms]
     precisions = resampled.precision or [np.empty(0)] * len(rates.finds)
     for recall, replicates in zip(rates.finds, precisions, strict=True):
         points.append(_at_recall(counts, recall, replicates, units, level))
@@ -259,25 +260,19 @@ def _equal_errors(counts: ThresholdCounts, eer: Estimate | None, level: float) -
     return _record(counts, index, limits, criterion=EQUAL_ERRORS, metric="eer", value=value, text=text)
 
 
-def _at_false_positive_rates(
-    resampled: CurveReplicates, units: Sampling, level: float, rates: Sequence[float]
-) -> list[OperatingPointRecord]:
-    counts, limits = resampled.counts, band(resampled, units, level)
-    points = []
-    for fpr in rates:
-        index = int(np.searchsorted(counts.fpr, fpr + 1e-12, side="right")) - 1
-        value = float(np.interp(fpr, counts.fpr, counts.tpr))
-        on_grid = int(np.searchsorted(resampled.grid, fpr))
-        of = _no_limits(level, NO_REPLICATES)
-        if limits is not None:
-            low, high = (float(limit[on_grid]) for limit in limits)
-            of = Interval(method="bootstrap_percentile", level=level, low=low, high=high)
-        where = _where(counts, index)
-        text = Message("operating_point.at_fpr", model=counts.model, rate=fpr, value=value, threshold=where)
-        points.append(
-            _record(counts, index, of, criterion="fixed_fpr", metric="recall", value=value, text=text, at=fpr)
-        )
-    return points
+def _at_false_positive_rate(
+    resampled: CurveReplicates, limits: Band | None, fpr: float, level: float
+) -> OperatingPointRecord:
+    counts = resampled.counts
+    index = int(np.searchsorted(counts.fpr, fpr + 1e-12, side="right")) - 1
+    value = float(np.interp(fpr, counts.fpr, counts.tpr))
+    of = _no_limits(level, NO_REPLICATES)
+    if limits is not None:
+        low, high = (float(limit[np.searchsorted(resampled.grid, fpr)]) for limit in limits)
+        of = Interval(method="bootstrap_percentile", level=level, low=low, high=high)
+    where = _where(counts, index)
+    text = Message("operating_point.at_fpr", model=counts.model, rate=fpr, value=value, threshold=where)
+    return _record(counts, index, of, criterion="fixed_fpr", metric="recall", value=value, text=text, at=fpr)
 
 
 def _at_recall(

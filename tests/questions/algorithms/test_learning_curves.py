@@ -11,6 +11,7 @@ from evalreport.errors import InputError
 from evalreport.questions.algorithms.learning_curves import extrapolated
 from evalreport.texts import Message
 from tests.samples.algorithms import evaluate
+from tests.samples.cases import every
 from tests.samples.learning_curves import SIZES, curve, errors_on_test, points
 
 pytestmark = pytest.mark.usefixtures("primary_alone")
@@ -145,12 +146,15 @@ def test_the_need_for_data_follows_from_the_declared_margin() -> None:
 
 @pytest.mark.parametrize(
     "errors, reason",
-    [
-        ([0.3, 0.2, 0.15], "fewer than 4 training sizes"),
-        ([0.1, 0.15, 0.2, 0.25, 0.3, 0.35], "does not fall"),
-        ([0.3, 0.05, 0.3, 0.05, 0.3, 0.05], "does not fit"),
-        ([0.1 + 0.2 * (n / 50) ** -3 for n in SIZES], "the exponent cannot be told"),
-    ],
+    every(
+        2,
+        [
+            ([0.3, 0.2, 0.15], "fewer than 4 training sizes"),
+            ([0.1, 0.15, 0.2, 0.25, 0.3, 0.35], "does not fall"),
+            ([0.3, 0.05, 0.3, 0.05, 0.3, 0.05], "does not fit"),
+            ([0.1 + 0.2 * (n / 50) ** -3 for n in SIZES], "the exponent cannot be told"),
+        ],
+    ),
 )
 def test_a_curve_that_no_power_law_fits_is_refused(errors: list[float], reason: str) -> None:
     """Too few sizes, a rising or jumping curve, one that is flat at once: a reason and no number."""

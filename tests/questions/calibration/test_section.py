@@ -70,21 +70,21 @@ def test_grades_are_the_banks_own_or_deciles_of_risk():
     deciles = [r for r in plain.calibration_table if r.model == "fair"]
     assert [(r.grade, r.n) for r in deciles] == [(str(k), 300) for k in range(1, 11)]
     section = calibration.describe(view_of(graded))
-    assert section.grades[0].title.startswith("By rating: ")
-    assert len(section.grades) == 2
-    assert "high predicts too high in " in " ".join(table.title for table in section.grades)
-    assert calibration.describe(view_of(plain)).grades == ()
+    assert section.tables[1].title.startswith("By rating: ")
+    assert len(section.tables) == 3
+    assert "high predicts too high in " in " ".join(table.title for table in section.tables[1:])
+    assert calibration.describe(view_of(plain)).tables[1:] == ()
     details = calibration.describe_details(view_of(plain))
     assert len(details.panels) == 2
     assert len(details.grades) == 1
-    assert [row.model for row in section.board.rows] == list(view_of(graded).models)
+    assert [row.model for row in section.tables[0].rows] == list(view_of(graded).models)
 
 
 def test_every_model_has_a_row_in_the_order_of_the_board_with_its_curve_and_its_word():
     """The fair model leads: its row is first, whoever is off; observed over predicted is one factor everywhere."""
     results = loans()
     section = calibration.describe(view_of(results))
-    fair, high = section.board.rows
+    fair, high = section.tables[0].rows
     assert [fair.model.name, high.model.name] == list(view_of(results).names.values()) == ["fair", "high"]
     assert (fair.cells[-1].value, high.cells[-1].value) == ("no deviation shown", "too high")
     assert fair.cells[0].band
@@ -101,7 +101,7 @@ def test_one_model_has_its_figure_and_a_constant_one_no_empty_box():
     truth = (random.random(500) < p).astype(int)
     alone = calibration.describe(view_of(evaluated({"fair": rows(truth, p_1=p)}, metrics=("log_loss",))))
     assert len(alone.figures) == 1
-    assert alone.board.columns[0].kind == "number"
+    assert alone.tables[0].columns[0].kind == "number"
     half = evaluated({"half": rows(truth, p_1=np.full(500, 0.2))}, metrics=("log_loss",))
     assert calibration.describe(view_of(half)).figures == ()
 
@@ -153,10 +153,10 @@ def test_several_classes_are_judged_class_by_class():
     """The heading names model and class; deciles of risk and parts are of the largest probability."""
     section = calibration.describe(view_of(animals()))
     assert section.heading.startswith("Calibration: high on “c3” is too high: ")
-    assert "fair: no miscalibration shows" in section.about
-    assert section.about.endswith("3,000 examples of four classes.")
-    assert len(section.board.rows) == 8
-    assert section.board.note.endswith("Holm over all 8 classes and models.")
+    assert "fair: no miscalibration shows" in section.text
+    assert section.text.endswith("3,000 examples of four classes.")
+    assert len(section.tables[0].rows) == 8
+    assert section.tables[0].note.endswith("Holm over all 8 classes and models.")
     details = calibration.describe_details(view_of(animals()))
     assert [table.title.split(":")[0] for table in (*details.grades, details.parts)] == [
         "The largest probability, by its decile", "The largest probability",
@@ -202,7 +202,7 @@ def test_the_class_in_the_heading_has_a_curve():
     assert set(sorted(p_values, key=p_values.get)[:4]) == {"c0", "c1", "c2", "c3"}
     section = calibration.describe(view_of(results))
     assert section.heading.startswith("Calibration: off on “c7” is too high: ")
-    assert section.board.rows[0].label == "off on “c7”"
+    assert section.tables[0].rows[0].label == "off on “c7”"
     figures = calibration.describe_details(view_of(results)).figures
     assert figures[0].title.startswith("off on “c7”")
     assert len(figures) == 3

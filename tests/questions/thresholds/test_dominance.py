@@ -107,7 +107,7 @@ def test_a_verdict_on_labels_keeps_its_own_sentence():
 
 def relation(a, b, truth):
     """Return how the curve of scores a lies to that of scores b."""
-    (record,) = dominance([counts_along(a, truth), counts_along(b, truth)])
+    (record,) = dominance([counts_along(a, truth), counts_along(b, truth)], {})
     return record
 
 
