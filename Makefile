@@ -38,7 +38,7 @@ SLOW = $(sort $(shell grep -rlE --include='test_*.py' 'mark\.slow|samples\.cases
 demo: .venv/.core libraries ## set up what a run needs, then make an example and its report in evalreport-demo/
 	$(BIN)/evalreport demo
 
-test: check ## set up, then every quick test (ten thousand, in minutes) and the static checks
+test: check ## set up, then every quick test (nine thousand, in minutes) and the static checks
 
 test-system: env ## a real browser, PDF tools, a Dask cluster, killed processes, the documentation followed in a shell
 	@scripts/debian-packages.sh system

@@ -17,7 +17,7 @@ from evalreport import files as whole
 from evalreport import platform
 from evalreport.errors import OutputError, UsageError
 from evalreport.files import MOVE, Kind, change_whole, publish, recover, toml_of, write_whole, writing_whole
-from tests.samples.cases import every, quick
+from tests.samples.cases import every
 
 NAMES = ("page.html", "numbers.json", "figures/a.svg", "figures/b.svg")
 KIND = Kind("test", {*NAMES, "figures/"}.__contains__)
@@ -336,7 +336,8 @@ def test_a_living_process_is_waited_for_and_a_dead_one_is_not(
     assert contents(out) == NEW
 
 
-@pytest.mark.parametrize("other", quick([False, True], [True]))
+@pytest.mark.slow
+@pytest.mark.parametrize("other", [False, True])
 def test_many_at_once_leave_one_run_s_files(tmp_path: Path, other: bool) -> None:
     """Six processes write five times each; whoever was last, all files are of one, and no process failed."""
     out = tmp_path / "out"

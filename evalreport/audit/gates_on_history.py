@@ -48,9 +48,9 @@ def decider(now: Present, past: Past) -> Callable[[Gate], GateRecord]:
         reference = past.references.get(gate.reference)
         if reference is None:
             return _without_reference(gate, now, past)
-        if gate.times:
-            return _against_multiple(gate, now, reference)
-        return _against_value(gate, now, reference) if gate.terms else _against_count(gate, now, reference)
+        if not gate.terms:
+            return _against_count(gate, now, reference)
+        return (_against_multiple if gate.times else _against_value)(gate, now, reference)
 
     return decide
 
@@ -133,11 +133,6 @@ def _against_multiple(gate: Gate, now: Present, reference: Reference) -> GateRec
 
     The value of the record is the ratio x / y. That both runs may have the same examples is not used.
     """
-    if not gate.terms:
-        n, then_n = float(now.results.n), float(reference.results["n"])
-        outcome = outcome_of(gate.comparator, 0.0, low=n - gate.limit * then_n, high=n - gate.limit * then_n)
-        text = Message("gates.n_now_and_then", now=int(n), then=int(then_n), run=reference.spoken)
-        return gate_record(gate, outcome, text, value=n / then_n if then_n else None)
     both = _both_figures(gate, gate.terms[0], now, reference)
     if isinstance(both, GateRecord):
         return both
@@ -203,9 +198,12 @@ def _with_limits(figure: Limited) -> PossibleLimits:
 
 
 def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord:
-    """Decide a gate on a change of n, which is known exactly."""
-    then = int(reference.results["n"])
-    change = float(now.results.n - then)
-    outcome = outcome_of(gate.comparator, gate.limit, low=change, high=change)
-    text = Message("gates.n_now_and_then", now=now.results.n, then=then, run=reference.spoken)
-    return gate_record(gate, outcome, text, value=change)
+    """Decide a gate on a change or a multiple of n, which is known exactly."""
+    n, then = now.results.n, int(reference.results["n"])
+    change, needed = float(n - then), gate.limit
+    value: float | None = change
+    if gate.times:
+        change, needed, value = n - gate.limit * then, 0.0, n / then if then else None
+    outcome = outcome_of(gate.comparator, needed, low=change, high=change)
+    text = Message("gates.n_now_and_then", now=n, then=then, run=reference.spoken)
+    return gate_record(gate, outcome, text, value=value)

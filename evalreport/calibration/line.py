@@ -61,13 +61,11 @@ def _raises_deviance(risks: Risks, weights: Floats, line: Floats, step: Floats) 
     ends = step[0] + step[1] * np.array([risks.logit.min(), risks.logit.max()])
     if np.abs(ends).max() <= 1:
         return False
-    before, after = (_deviance(risks, weights, one) for one in (line, line + step))
+    signs = np.where(risks.y == 1, -1, 1)
+    before, after = (
+        dot(weights, np.logaddexp(0, signs * (one[0] + one[1] * risks.logit))) for one in (line, line + step)
+    )
     return after > before * (1 + 1e-12) + 1e-12
-
-
-def _deviance(risks: Risks, weights: Floats, line: Floats) -> float:
-    signed = np.where(risks.y == 1, -1, 1) * (line[0] + line[1] * risks.logit)
-    return dot(weights, np.logaddexp(0, signed))
 
 
 def _inverse(risks: Risks, weights: Floats, p: Floats) -> Floats:

@@ -176,8 +176,7 @@ def change_since(
         inside = _inside(now.predictions, model, within, now.options)
         inside_then = inside if same else _inside(reference.predictions, model, within, now.options)
         if inside is None or inside_then is None:
-            what = {"column": within.column, "value": within.value}
-            return ModelChange(reason=Message("since.no_slice", run=reference.spoken, **what))
+            return _no_slice(reference, within)
         today, earlier = _rows(today, inside), _rows(earlier, inside_then)
     today, earlier = _same_classes(today, earlier)
     if today.task == "binary" and len(today.classes) > 2:
@@ -201,16 +200,13 @@ def change_on_shared(
         The slice; None: all examples.
     """
     why_not = _why_not(reference, now, model)
-    if why_not is None and reference.predictions is None:
-        why_not = Message("since.not_kept")
     if why_not is not None or reference.predictions is None:
-        return ModelChange(reason=why_not)
+        return ModelChange(reason=why_not or Message("since.not_kept"))
     today, earlier = _alone(now.predictions, model), _alone(reference.predictions, model)
     if within is not None:
         inside = _inside(now.predictions, model, within, now.options)
         if inside is None:
-            what = {"column": within.column, "value": within.value}
-            return ModelChange(reason=Message("since.no_slice", run=reference.spoken, **what))
+            return _no_slice(reference, within)
         today = _rows(today, inside)
     shared = [ids_held(one, other)[one.example] for one, other in ((today, earlier), (earlier, today))]
     if not shared[0].any():
@@ -219,6 +215,11 @@ def change_on_shared(
     if not _same_rows(today, earlier):
         return ModelChange(reason=Message("since.other_folds"))
     return _paired(today, earlier, quantity, now.options)
+
+
+def _no_slice(reference: Reference, within: Slice) -> ModelChange:
+    what = {"column": within.column, "value": within.value}
+    return ModelChange(reason=Message("since.no_slice", run=reference.spoken, **what))
 
 
 def ids_held(one: Predictions, other: Predictions) -> Mask:

@@ -13,7 +13,7 @@ from evalreport.cli import say
 from evalreport.texts import Message
 
 if TYPE_CHECKING:
-    from evalreport.imports.table import Imported
+    from evalreport.imports.answers import Imported
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -171,7 +171,7 @@ def _files(paths: tuple[str, ...]) -> list[Path]:
 
 
 def _written(table: Imported, output: Path, *, quiet: bool) -> int:
-    from evalreport.imports.table import write_table
+    from evalreport.imports.answers import write_table
 
     write_table(table, output)
     if not quiet:

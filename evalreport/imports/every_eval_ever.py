@@ -7,23 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalreport.errors import InputError
-from evalreport.imports.table import (
-    Found,
-    Imported,
-    Record,
-    Row,
-    Runs,
-    as_table,
-    asked_text,
-    chosen,
-    cost_of,
-    digest,
-    files_of,
-    json_lines,
-    judgement_of,
-    part_of,
-    read_from,
-)
+from evalreport.imports import answers
 from evalreport.texts import Message
 
 _EXPECTED = (
@@ -40,7 +24,7 @@ class _Sample:
 
     path: Path
     line: int
-    content: Record
+    content: answers.Record
 
     @property
     def hash(self) -> str:
@@ -55,8 +39,8 @@ def import_every_eval_ever(
     models: Sequence[str] = (),
     tasks: Sequence[str] = (),
     metric: str | None = None,
-    runs: Runs = "only",
-) -> Imported:
+    runs: answers.Runs = "only",
+) -> answers.Imported:
     """Read the instance files of one or more models.
 
     Parameters
@@ -79,32 +63,34 @@ def import_every_eval_ever(
     UsageError
         Two evaluations of one model, or names that do not fit the models.
     """
-    sources = chosen(paths, _found, models, tasks=tasks, runs=runs)
+    sources = answers.chosen(paths, _found, models, tasks=tasks, runs=runs)
     if not sources:
         which = f" of {', '.join(tasks)}" if tasks else ""
         raise InputError(f"there is no instance file{which}", file=str(paths[0]), expected=_EXPECTED)
     outcome = metric or METRICS[0]
     by_hash = _matched_by_hash(sources)
     rows = [
-        Row(
+        answers.Row(
             one.model,
-            digest(sample.hash) if by_hash else str(sample.content["sample_id"]),
+            answers.digest(sample.hash) if by_hash else str(sample.content["sample_id"]),
             {"task": one.task, "outcome": _judged(sample, outcome)},
-            part_of(sample.content, "metadata"),
+            answers.part_of(sample.content, "metadata"),
             None,
             _costs(sample.content),
-            asked_text(part_of(sample.content, "input").get("raw")),
+            answers.asked_text(answers.part_of(sample.content, "input").get("raw")),
         )
         for one in sources
         for sample in one.source
     ]
     how = Message("imported.by_column", column="sample_hash" if by_hash else "sample_id")
-    return as_table(rows, [*read_from(sources), Message("imported.outcome", name=outcome), how])
+    return answers.as_table(
+        rows, [*answers.read_from(sources), Message("imported.outcome", name=outcome), how]
+    )
 
 
-def _found(place: int, given: Path) -> Iterator[Found[list[_Sample]]]:
+def _found(place: int, given: Path) -> Iterator[answers.Found[list[_Sample]]]:
     """Yield the samples of each model and evaluation in a file, or in the files of a folder."""
-    for path in files_of(given, "*.jsonl", _EXPECTED):
+    for path in answers.files_of(given, "*.jsonl", _EXPECTED):
         groups: dict[tuple[str, str, str], list[_Sample]] = {}
         for sample in _samples(path):
             content = sample.content
@@ -113,11 +99,11 @@ def _found(place: int, given: Path) -> Iterator[Found[list[_Sample]]]:
             groups.setdefault(key, []).append(sample)
         for (model, task, run), samples in groups.items():
             when = run.rpartition("/")[2]
-            yield Found(place, model, str(path), samples, task=task, when=when or path.name)
+            yield answers.Found(place, model, str(path), samples, task=task, when=when or path.name)
 
 
 def _samples(path: Path) -> Iterator[_Sample]:
-    for line, content in json_lines(path, _EXPECTED):
+    for line, content in answers.json_lines(path, _EXPECTED):
         whole = isinstance(content, dict) and isinstance(content.get("evaluation"), dict)
         lacking = [name for name in _NEEDED if not whole or content.get(name) in (None, "")]
         if lacking:
@@ -126,7 +112,7 @@ def _samples(path: Path) -> Iterator[_Sample]:
         yield _Sample(path, line, content)
 
 
-def _matched_by_hash(found: Sequence[Found[list[_Sample]]]) -> bool:
+def _matched_by_hash(found: Sequence[answers.Found[list[_Sample]]]) -> bool:
     """Say whether samples are matched by their digests, because one sample_id names several of them.
 
     Raises
@@ -160,12 +146,12 @@ def _judged(sample: _Sample, metric: str) -> float | None:
     """Return the outcome; None: the evaluation of the sample failed."""
     if sample.content.get("error"):
         return None
-    value = part_of(sample.content, "evaluation").get(metric)
-    return judgement_of(value, f"evaluation.{metric}", str(sample.path), line=sample.line)
+    value = answers.part_of(sample.content, "evaluation").get(metric)
+    return answers.judgement_of(value, f"evaluation.{metric}", str(sample.path), line=sample.line)
 
 
-def _costs(content: Record) -> dict[str, float | None]:
+def _costs(content: answers.Record) -> dict[str, float | None]:
     return {
-        "latency": cost_of(part_of(content, "performance").get("latency_ms"), 1000),
-        "tokens": cost_of(part_of(content, "token_usage").get("total_tokens")),
+        "latency": answers.cost_of(answers.part_of(content, "performance").get("latency_ms"), 1000),
+        "tokens": answers.cost_of(answers.part_of(content, "token_usage").get("total_tokens")),
     }

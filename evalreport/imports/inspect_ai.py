@@ -14,26 +14,7 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from evalreport.errors import InputError, UsageError
-from evalreport.imports.table import (
-    Found,
-    Imported,
-    Json,
-    Record,
-    Row,
-    Runs,
-    as_table,
-    asked_text,
-    chosen,
-    cost_of,
-    digest,
-    json_of,
-    judgement_of,
-    number_of,
-    parsed,
-    part_of,
-    read_from,
-    refuse_other_question,
-)
+from evalreport.imports import answers
 from evalreport.texts import Message
 
 _EXPECTED = "a log of Inspect AI: .eval, or .json with eval and samples"
@@ -59,7 +40,7 @@ _REMOVED = "Key removed from summary"
 class Log:
     """The samples of one log, how many were planned, and its status."""
 
-    samples: tuple[Record, ...]
+    samples: tuple[answers.Record, ...]
     planned: int | None
     status: str
 
@@ -70,8 +51,8 @@ def import_inspect(
     models: Sequence[str] = (),
     scorer: str | None = None,
     gold: str | None = None,
-    runs: Runs = "only",
-) -> Imported:
+    runs: answers.Runs = "only",
+) -> answers.Imported:
     """Read the logs of one or more evaluations.
 
     Parameters
@@ -94,31 +75,35 @@ def import_inspect(
     UsageError
         Several scorers and none was named, or two logs of one model and task.
     """
-    logs = chosen(paths, _logs, models, runs=runs)
+    logs = answers.chosen(paths, _logs, models, runs=runs)
     if not logs:
         raise InputError("there is no log", file=str(paths[0]), expected=_EXPECTED)
     outcome = _scorer(logs, scorer, gold)
-    rows: list[Row] = []
+    rows: list[answers.Row] = []
     asked: dict[tuple[str, ...], tuple[str, str]] = {}
-    said = [*read_from(logs), Message("imported.outcome", name=outcome)]
+    said = [*answers.read_from(logs), Message("imported.outcome", name=outcome)]
     for one in logs:
         log = one.source
         for sample in sorted(log.samples, key=lambda sample: (str(sample["id"]), str(sample.get("epoch")))):
             example = str(sample["id"])
-            target, key = digest(sample.get("target")), (one.task, example)
-            refuse_other_question(asked, key, target, sample=example, what="another target", file=one.file)
+            target, key = answers.digest(sample.get("target")), (one.task, example)
+            answers.refuse_other_question(
+                asked, key, target, sample=example, what="another target", file=one.file
+            )
             values = {"task": one.task, "outcome": _score(one.file, sample, outcome)}
             if gold is not None:
                 values["gold"] = _score(one.file, sample, gold)
-            metadata, attempt = part_of(sample, "metadata"), str(sample.get("epoch", 1))
-            rows.append(Row(one.model, example, values, metadata, attempt, _costs(sample), _text(sample)))
+            metadata, attempt = answers.part_of(sample, "metadata"), str(sample.get("epoch", 1))
+            rows.append(
+                answers.Row(one.model, example, values, metadata, attempt, _costs(sample), _text(sample))
+            )
         if log.planned is not None and len(log.samples) < log.planned:
             counts = {"n": len(log.samples), "planned": log.planned}
             said.append(Message("imported.unfinished", file=one.file, status=log.status, **counts))
-    return as_table(rows, said)
+    return answers.as_table(rows, said)
 
 
-def _found(place: int, path: Path, content: Record) -> Found[Log]:
+def _found(place: int, path: Path, content: answers.Record) -> answers.Found[Log]:
     """Return a parsed log with the name of its model."""
     header = content["eval"]
     samples = content["samples"]
@@ -127,36 +112,38 @@ def _found(place: int, path: Path, content: Record) -> Found[Log]:
             raise InputError(f"sample {number} has no id", file=str(path), expected=_EXPECTED)
     dataset, config = header.get("dataset"), header.get("config")
     ids = dataset.get("sample_ids") if isinstance(dataset, dict) else None
-    epochs = number_of(config.get("epochs") or 1) if isinstance(config, dict) else None
+    epochs = answers.number_of(config.get("epochs") or 1) if isinstance(config, dict) else None
     planned = round(len(ids) * epochs) if isinstance(ids, list) and epochs is not None else None
     kept = tuple({name: sample[name] for name in _KEPT if name in sample} for sample in samples)
     model, task = (str(header.get(name, path.stem)) for name in ("model", "task"))
     log = Log(kept, planned, str(content.get("status", "?")))
-    return Found(place, model, str(path), log, task=task, when=str(header.get("created") or path.name))
+    return answers.Found(
+        place, model, str(path), log, task=task, when=str(header.get("created") or path.name)
+    )
 
 
-def _costs(sample: Record) -> dict[str, float | None]:
+def _costs(sample: answers.Record) -> dict[str, float | None]:
     """Return what a sample cost: the seconds that it took without waiting, and all models but the grader."""
-    working = cost_of(sample.get("working_time"))
+    working = answers.cost_of(sample.get("working_time"))
     return {
         "cost": _total(sample, "total_cost"),
-        "latency": cost_of(sample.get("total_time")) if working is None else working,
+        "latency": answers.cost_of(sample.get("total_time")) if working is None else working,
         "tokens": _total(sample, "total_tokens"),
     }
 
 
-def _total(sample: Record, name: str) -> float | None:
+def _total(sample: answers.Record, name: str) -> float | None:
     """Add up what the models used, less what was used in the role of the grader; None: not known of some."""
-    used = [own for own in part_of(sample, "model_usage").values() if isinstance(own, dict)]
-    by_grader = part_of(part_of(sample, "role_usage"), GRADER)
-    known = [cost_of(own.get(name)) for own in used]
-    graded = cost_of(by_grader.get(name)) if by_grader else 0.0
+    used = [own for own in answers.part_of(sample, "model_usage").values() if isinstance(own, dict)]
+    by_grader = answers.part_of(answers.part_of(sample, "role_usage"), GRADER)
+    known = [answers.cost_of(own.get(name)) for own in used]
+    graded = answers.cost_of(by_grader.get(name)) if by_grader else 0.0
     if not known or None in known or graded is None:
         return None
     return max(math.fsum([*(value for value in known if value is not None), -graded]), 0.0)
 
 
-def _text(sample: Record) -> str | None:
+def _text(sample: answers.Record) -> str | None:
     """Return the question: the input, or the last message of the user."""
     given = sample.get("input")
     if isinstance(given, list):
@@ -164,10 +151,10 @@ def _text(sample: Record) -> str | None:
         given = asked[-1] if asked else None
         if isinstance(given, list):
             given = " ".join(str(part["text"]) for part in given if isinstance(part, dict) and "text" in part)
-    return asked_text(given)
+    return answers.asked_text(given)
 
 
-def _scorers(sample: Record) -> Iterator[tuple[str, object]]:
+def _scorers(sample: answers.Record) -> Iterator[tuple[str, object]]:
     """Yield the scores of a sample; a scorer with several values has one for each key."""
     scores = sample.get("scores")
     for name, score in scores.items() if isinstance(scores, dict) else ():
@@ -178,7 +165,7 @@ def _scorers(sample: Record) -> Iterator[tuple[str, object]]:
             yield name, value
 
 
-def _scorer(logs: Sequence[Found[Log]], scorer: str | None, gold: str | None) -> str:
+def _scorer(logs: Sequence[answers.Found[Log]], scorer: str | None, gold: str | None) -> str:
     """Return the scorer of the outcome: the named one, else the only one."""
     samples = [sample for log in logs for sample in log.source.samples]
     known = list(dict.fromkeys(name for sample in samples for name, _ in _scorers(sample)))
@@ -204,17 +191,17 @@ def _scorer(logs: Sequence[Found[Log]], scorer: str | None, gold: str | None) ->
     return rest[0]
 
 
-def _score(file: str, sample: Record, scorer: str) -> float | None:
+def _score(file: str, sample: answers.Record, scorer: str) -> float | None:
     """Return a sample's score; None: an error or a limit prevented it."""
     value = dict(_scorers(sample)).get(scorer)
     if isinstance(value, str) and value in GRADES:
         return GRADES[value]
     place = f" as the score of the sample {str(sample['id'])[:60]}"
     remedy = "name another scorer with --scorer"
-    return judgement_of(value, scorer, file, place=place, remedy=remedy)
+    return answers.judgement_of(value, scorer, file, place=place, remedy=remedy)
 
 
-def _logs(place: int, given: Path) -> Iterator[Found[Log]]:
+def _logs(place: int, given: Path) -> Iterator[answers.Found[Log]]:
     in_folder = given.is_dir()
     for path in sorted((*given.rglob("*.eval"), *given.rglob("*.json"))) if in_folder else [given]:
         try:
@@ -229,7 +216,7 @@ def _logs(place: int, given: Path) -> Iterator[Found[Log]]:
 
 def _content(path: Path) -> dict[str, object]:
     """Return a log's header and samples: eval, status, samples."""
-    content = _unzipped(path) if path.suffix == ".eval" else json_of(path, _EXPECTED)
+    content = _unzipped(path) if path.suffix == ".eval" else answers.json_of(path, _EXPECTED)
     header = content.get("eval") if isinstance(content, dict) else None
     if not isinstance(header, dict) or not isinstance(content.get("samples"), list):
         raise InputError("no log with samples", file=str(path), expected=_EXPECTED)
@@ -258,7 +245,7 @@ def _unzipped(path: Path) -> dict[str, object]:
         raise InputError(f"a broken zip ({str(error)[:120]})", file=str(path), expected=_EXPECTED) from None
 
 
-def _samples(members: _Archive, names: set[str]) -> list[Record]:
+def _samples(members: _Archive, names: set[str]) -> list[answers.Record]:
     journal = [name for name in names if name.startswith("_journal/summaries/")]
     journal.sort(key=lambda name: (len(name), name))
     parts = ["summaries.json"] if "summaries.json" in names else journal
@@ -269,7 +256,7 @@ def _samples(members: _Archive, names: set[str]) -> list[Record]:
     return [_json(members, name) for name in sorted(names) if name.startswith("samples/")]
 
 
-def _list(value: object) -> list[Record]:
+def _list(value: object) -> list[answers.Record]:
     return value if isinstance(value, list) else []
 
 
@@ -290,7 +277,7 @@ class _Archive:
     left: int
 
 
-def _json(archive: _Archive, name: str) -> Json:
+def _json(archive: _Archive, name: str) -> answers.Json:
     """Return the value of a part."""
     try:
         info = archive.zipped.getinfo(name)
@@ -300,7 +287,7 @@ def _json(archive: _Archive, name: str) -> Json:
     # zipfile checks the sums of what it unpacks.
     if info.compress_type == ZSTANDARD and zlib.crc32(content) != info.CRC:
         raise zipfile.BadZipFile(f"{name} is damaged")
-    return parsed(content.decode("utf-8"), Path(f"{archive.path}:{name}"), None, _EXPECTED)
+    return answers.parsed(content.decode("utf-8"), Path(f"{archive.path}:{name}"), None, _EXPECTED)
 
 
 def _unpacked(archive: _Archive, info: zipfile.ZipInfo) -> Iterator[bytes]:

@@ -11,25 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalreport.errors import InputError, UsageError
-from evalreport.imports.table import (
-    LONGEST_TEXT,
-    Found,
-    Imported,
-    Json,
-    Record,
-    Row,
-    Runs,
-    as_table,
-    asked_text,
-    chosen,
-    files_of,
-    json_lines,
-    judgement_of,
-    number_of,
-    part_of,
-    read_from,
-    refuse_other_question,
-)
+from evalreport.imports import answers
 from evalreport.texts import Message
 
 NAME = re.compile(r"samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl")
@@ -40,7 +22,7 @@ _DIGITS = 16
 """Hexadecimal digits of a digest in an id: 64 bits."""
 
 
-Log = Found[Path]
+Log = answers.Found[Path]
 """A sample log with its model, task and date."""
 
 
@@ -55,7 +37,7 @@ class Sample:
     prompt: str
     target: str
     filter: str
-    content: Record
+    content: answers.Record
 
 
 def import_lm_eval(
@@ -66,8 +48,8 @@ def import_lm_eval(
     metric: str | None = None,
     filter_name: str | None = None,
     prompts_differ: bool = False,
-    runs: Runs = "only",
-) -> Imported:
+    runs: answers.Runs = "only",
+) -> answers.Imported:
     """Read the sample logs of one or more models.
 
     Parameters
@@ -95,15 +77,15 @@ def import_lm_eval(
         There are several filters or runs, and none was named.
     """
     every = "--runs all to take them as attempts, "
-    logs = chosen(paths, _logs, models, tasks=tasks, runs=runs, or_else=every)
+    logs = answers.chosen(paths, _logs, models, tasks=tasks, runs=runs, or_else=every)
     if not logs:
         which = f" of the tasks {', '.join(tasks)}" if tasks else ""
         raise InputError(
             f"there is no file samples_TASK_DATE.jsonl{which}", file=str(paths[0]), expected=_EXPECTED
         )
     numbered = _numbered(logs)
-    files = read_from([log for log, _ in sorted(numbered, key=lambda pair: logs.index(pair[0]))])
-    asked, rows, notes = dict[tuple[str, ...], tuple[str, str]](), list[Row](), set[Message]()
+    files = answers.read_from([log for log, _ in sorted(numbered, key=lambda pair: logs.index(pair[0]))])
+    asked, rows, notes = dict[tuple[str, ...], tuple[str, str]](), list[answers.Row](), set[Message]()
     for log, run in numbered:
         samples = _filtered(list(_samples(log)), filter_name)
         examples = _examples(samples)
@@ -113,7 +95,7 @@ def import_lm_eval(
             rows += _judged(sample, example, name, run)
             notes.add(_meaning(rows[-1], name, sample.filter))
     _refuse_mixture(rows)
-    table = as_table(rows, [*files, *sorted(notes, key=str)])
+    table = answers.as_table(rows, [*files, *sorted(notes, key=str)])
     unit = next((unit for unit in _PERPLEXITIES.values() if f"nats_per_{unit}" in table.columns), None)
     if unit is not None:
         return replace(table, options=_options(unit))
@@ -126,7 +108,7 @@ def _options(unit: str) -> tuple[str, ...]:
     return ("--outcome", f"nats_per_{unit}", "--weight", f"{unit}s", "--lower-is-better")
 
 
-def _meaning(row: Row, name: str, filter_name: str) -> Message:
+def _meaning(row: answers.Row, name: str, filter_name: str) -> Message:
     """Say which column the values of a metric became."""
     if "y_true" in row.values:
         return Message("imported.labels_in_pairs", name=name)
@@ -139,10 +121,10 @@ def _meaning(row: Row, name: str, filter_name: str) -> Message:
 
 
 def _logs(place: int, path: Path) -> Iterator[Log]:
-    for file in files_of(path, "samples_*.jsonl", _EXPECTED):
+    for file in answers.files_of(path, "samples_*.jsonl", _EXPECTED):
         match = NAME.fullmatch(file.name)
         task, date = (match["task"], match["date"] or "") if match else (file.stem, "")
-        yield Found(place, file.absolute().parent.name, str(file), file, task=task, when=date)
+        yield answers.Found(place, file.absolute().parent.name, str(file), file, task=task, when=date)
 
 
 def _numbered(logs: Sequence[Log]) -> list[tuple[Log, str | None]]:
@@ -157,7 +139,7 @@ def _numbered(logs: Sequence[Log]) -> list[tuple[Log, str | None]]:
 
 
 def _samples(log: Log) -> Iterator[Sample]:
-    for line, content in json_lines(log.source, _EXPECTED):
+    for line, content in answers.json_lines(log.source, _EXPECTED):
         if not isinstance(content, dict) or "doc" not in content or "target" not in content:
             raise InputError("no sample", file=log.file, line=line, expected=_EXPECTED)
         yield Sample(
@@ -172,7 +154,7 @@ def _samples(log: Log) -> Iterator[Sample]:
         )
 
 
-def _digest(content: Record, name: str, of: object) -> str:
+def _digest(content: answers.Record, name: str, of: object) -> str:
     """Return the harness's digest, or one of our own for older versions without digests."""
     written = content.get(name)
     if isinstance(written, str) and written:
@@ -217,7 +199,7 @@ def _check_question(
     ]
     name = f"{sample.number} of the task {log.task}"
     for part, key, question, code in parts[: 2 if prompts_differ else 3]:
-        refuse_other_question(
+        answers.refuse_other_question(
             asked, (part, log.task, key), question,
             sample=name, what=f"another {part}", file=log.file, line=sample.line, code=code,
         )  # fmt: skip
@@ -245,7 +227,7 @@ _PERPLEXITIES = {"word_perplexity": "word", "byte_perplexity": "byte", "bits_per
 """Metrics of sums over all samples, whose value of a sample is (log likelihood, number of words or bytes)."""
 
 
-def _judged(sample: Sample, example: str, metric: str, run: str | None) -> list[Row]:
+def _judged(sample: Sample, example: str, metric: str, run: str | None) -> list[answers.Row]:
     """Return the rows of a sample: its true label and its prediction, or one row for each judgement of it.
 
     Raises
@@ -265,13 +247,15 @@ def _judged(sample: Sample, example: str, metric: str, run: str | None) -> list[
     if several and len(parts) == 2 and not _answered(sample, 2):
         values, further = _of_pair(sample, metric, parts, remedy)
         metadata = {**_metadata(sample), **further}
-        return [Row(sample.log.model, example, values, metadata, run, text=_text(sample))]
-    judged = [judgement_of(part, metric, file, line=line, remedy=remedy) for part in parts]
+        return [answers.Row(sample.log.model, example, values, metadata, run, text=_text(sample))]
+    judged = [answers.judgement_of(part, metric, file, line=line, remedy=remedy) for part in parts]
     rows = []
     for place, number in enumerate(judged, start=1):
         attempt = f"{run}.{place}" if run and several else str(place) if several else run
         values = {"task": sample.log.task, "outcome": number}
-        rows.append(Row(sample.log.model, example, values, _metadata(sample), attempt, text=_text(sample)))
+        rows.append(
+            answers.Row(sample.log.model, example, values, _metadata(sample), attempt, text=_text(sample))
+        )
     return rows
 
 
@@ -282,7 +266,7 @@ def _answered(sample: Sample, times: int) -> bool:
 
 
 def _of_pair(
-    sample: Sample, metric: str, pair: list[Json], remedy: str
+    sample: Sample, metric: str, pair: list[answers.Json], remedy: str
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Return the columns and the metadata that a pair means: two labels, or a log likelihood and its length.
 
@@ -297,7 +281,7 @@ def _of_pair(
         return {**task, "y_true": true, "y_pred": predicted}, {}
     unit = _PERPLEXITIES.get(metric)
     if unit is not None:
-        likelihood, length = (number_of(part) for part in pair)
+        likelihood, length = (answers.number_of(part) for part in pair)
         if likelihood is not None and length is not None and length > 0:
             return {**task, f"nats_per_{unit}": -likelihood / length}, {f"{unit}s": length}
     raise _refused(
@@ -308,7 +292,7 @@ def _of_pair(
     )
 
 
-def _refuse_mixture(rows: Sequence[Row]) -> None:
+def _refuse_mixture(rows: Sequence[answers.Row]) -> None:
     """Refuse tasks whose values are of two kinds, such as labels and outcomes: a prediction file holds one of them.
 
     Raises
@@ -336,13 +320,15 @@ def _text(sample: Sample) -> str | None:
     """Return the question: a field of the document, else the end of the prompt."""
     document = _metadata(sample)
     for name in ASKED:
-        if (text := asked_text(document.get(name))) is not None:
+        if (text := answers.asked_text(document.get(name))) is not None:
             return text
-    prompt = asked_text(part_of(part_of(sample.content, "arguments"), "gen_args_0").get("arg_0"))
-    return None if prompt is None else prompt[-LONGEST_TEXT:]
+    prompt = answers.asked_text(
+        answers.part_of(answers.part_of(sample.content, "arguments"), "gen_args_0").get("arg_0")
+    )
+    return None if prompt is None else prompt[-answers.LONGEST_TEXT :]
 
 
-def _metadata(sample: Sample) -> Record:
+def _metadata(sample: Sample) -> answers.Record:
     """Return the fields of the document, such as topic or passage."""
     document = sample.content["doc"]
     return document if isinstance(document, dict) else {}

@@ -22,22 +22,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from evalreport.errors import InputError, UsageError, remember, remember_address
 from evalreport.files import MOST_BYTES
-from evalreport.imports.table import (
-    Found,
-    Imported,
-    Row,
-    as_table,
-    cell,
-    chosen,
-    cost_of,
-    digest,
-    judgement_of,
-    once,
-    parsed,
-    read_from,
-    some,
-    text_of,
-)
+from evalreport.imports import answers
 from evalreport.predictions.column_names import spellings
 from evalreport.texts import Message
 
@@ -134,7 +119,7 @@ def import_mlflow(
     target: str | None = None,
     prediction: str | None = None,
     gold: str | None = None,
-) -> Imported:
+) -> answers.Imported:
     """Read the evaluation tables and judged traces of one or more models.
 
     Parameters
@@ -170,7 +155,7 @@ def import_mlflow(
             "--target contradicts --outcome and --gold: truth and answer, or a judgement of the answer"
         )
     found_in = partial(_found, experiment=experiment)
-    loaded = [(one, one.source()) for one in chosen(paths, found_in, models, runs="all")]
+    loaded = [(one, one.source()) for one in answers.chosen(paths, found_in, models, runs="all")]
     without = [one for one, table in loaded if table is None]
     read = [(one, table) for one, table in loaded if table is not None]
     if outcome is not None and not models and any(outcome in table.columns for _, table in read):
@@ -184,23 +169,23 @@ def import_mlflow(
             expected="runs with a table of rows, or with judged traces (mlflow.genai.evaluate)",
             remedy=LOGS_A_TABLE,
         )
-    said = read_from(once([one for one, _ in read]))
+    said = answers.read_from(answers.once([one for one, _ in read]))
     said += [Message("imported.file_traces", folder=str(p)) for p in paths if _has_traces(Path(p))]
     if without:
         read_too = {one.model for one, _ in read}
         runs = [f"{one.model} ({one.run})" if one.model in read_too else one.model for one in without]
         said.append(Message("imported.without_rows", runs=runs))
-    rows: list[Row] = []
+    rows: list[answers.Row] = []
     how: set[Message] = set()
     for one, table in read:
         own, told = _rows(table, one.model, id_column, outcome, target, prediction, gold)
         rows += own
         how |= told
     _check_shared(rows, [one for one, _ in read])
-    return as_table(rows, [*said, *sorted(how, key=str)])
+    return answers.as_table(rows, [*said, *sorted(how, key=str)])
 
 
-def _found(place: int, given_path: Path | str, *, experiment: str | None) -> list[Found[Load]]:
+def _found(place: int, given_path: Path | str, *, experiment: str | None) -> list[answers.Found[Load]]:
     """Return the runs of a store, or the tables of a folder, which are loaded later."""
     path = str(given_path)
     if _is_server(path):
@@ -229,7 +214,7 @@ def _found(place: int, given_path: Path | str, *, experiment: str | None) -> lis
             expected="evaluation tables of MLflow; or sqlite:///mlflow.db, or http://SERVER",
             remedy=f"name the store (MLflow 3 writes mlflow.db); for a run without a table, {LOGS_A_TABLE}",
         )
-    return [Found(place, _name(file), str(file), partial(file_table, file)) for file in files]
+    return [answers.Found(place, _name(file), str(file), partial(file_table, file)) for file in files]
 
 
 def _has_traces(folder: Path) -> bool:
@@ -245,7 +230,7 @@ def _name(file: Path) -> str:
     run = folder.parent if folder.name == "artifacts" else folder
     tag = run / "tags" / "mlflow.runName"
     if tag.is_file():
-        return text_of(tag).strip() or run.name
+        return answers.text_of(tag).strip() or run.name
     return run.name
 
 
@@ -257,7 +242,7 @@ def _rows(
     target: str | None,
     prediction: str | None,
     gold: str | None,
-) -> tuple[list[Row], set[Message]]:
+) -> tuple[list[answers.Row], set[Message]]:
     """Return a table's rows, and sentences about how it was read."""
     answered = prediction or next((name for name in PREDICTIONS if name in table.columns), None)
     judged = None if target is not None else outcome or _only_judgement(table)
@@ -278,14 +263,16 @@ def _rows(
                 remedy="name the column with --outcome, or both with --target and --prediction",
             )
         pairs = zip(table.column(truth, "--target"), table.column(answered, "--prediction"), strict=True)
-        values = [{"y_true": cell(true), "y_pred": cell(predicted)} for true, predicted in pairs]
+        values = [
+            {"y_true": answers.cell(true), "y_pred": answers.cell(predicted)} for true, predicted in pairs
+        ]
         said, used = Message("imported.labels", truth=truth, prediction=answered), {truth}
     examples, how = _examples(table, id_column, answered)
     attempt = next((name for name in ATTEMPTS if name in table.columns), None)
     attempts = [None if attempt is None else str(row.get(attempt)) for row in table.rows]
     kept = [name for name in table.columns if _is_input(name, answered) and name not in {*used, id_column}]
     rows = [
-        Row(model, example, own, _metadata(row, kept), number, _costs(table.columns, row))
+        answers.Row(model, example, own, _metadata(row, kept), number, _costs(table.columns, row))
         for example, own, row, number in zip(examples, values, table.rows, attempts, strict=True)
     ]
     return rows, {said, how}
@@ -303,7 +290,7 @@ def _costs(columns: Sequence[str], row: Mapping[str, object]) -> dict[str, float
     costs: dict[str, float | None] = {}
     for name, known in COSTS.items():
         column, factor = next((pair for pair in known if pair[0] in columns), ("", 1.0))
-        value = cost_of(row.get(column))
+        value = answers.cost_of(row.get(column))
         costs[name] = None if value is None else value * factor
     return costs
 
@@ -330,7 +317,7 @@ def _judgements(table: Table, name: str, option: str) -> list[float | None]:
     """Return a column of judgements; None for rows without one."""
     remedy = f"name another column with {option}"
     return [
-        judgement_of(value, name, table.file, place=f" in row {number}", remedy=remedy)
+        answers.judgement_of(value, name, table.file, place=f" in row {number}", remedy=remedy)
         for number, value in enumerate(table.column(name, option), start=1)
     ]
 
@@ -343,17 +330,17 @@ def _examples(table: Table, id_column: str | None, answered: str | None) -> tupl
         said = Message("imported.by_column", column=column)
         if column == TRACED_ID:
             said = Message("imported.by_digest", columns=["inputs"])
-        return [str(cell(value)) for value in table.column(column, "--id")], said
+        return [str(answers.cell(value)) for value in table.column(column, "--id")], said
     inputs = [name for name in table.columns if _is_input(name, answered)]
     if not inputs:
         raise InputError(
             "there is no column of inputs", file=table.file, remedy="name the column of ids with --id"
         )
-    digests = [digest([row.get(name) for name in inputs]) for row in table.rows]
-    return digests, Message("imported.by_digest", columns=some(inputs, 10))
+    digests = [answers.digest([row.get(name) for name in inputs]) for row in table.rows]
+    return digests, Message("imported.by_digest", columns=answers.some(inputs, 10))
 
 
-def _check_shared(rows: Sequence[Row], found: Sequence[Found[Load]]) -> None:
+def _check_shared(rows: Sequence[answers.Row], found: Sequence[answers.Found[Load]]) -> None:
     """Refuse models without common examples, which a wrong column among the inputs would cause."""
     by_model: dict[str, set[str]] = {one.model: set() for one in found}
     for row in rows:
@@ -382,11 +369,11 @@ def file_table(file: Path) -> Table:
     InputError
         It cannot be read, or is none.
     """
-    return _table(text_of(file), str(file))
+    return _table(answers.text_of(file), str(file))
 
 
 def _table(text: str, file: str) -> Table:
-    content = parsed(text, Path(file), None, _EXPECTED)
+    content = answers.parsed(text, Path(file), None, _EXPECTED)
     columns = content.get("columns") if isinstance(content, dict) else None
     rows = content.get("data") if isinstance(content, dict) else None
     if not isinstance(columns, list) or not isinstance(rows, list):
@@ -399,7 +386,7 @@ def _table(text: str, file: str) -> Table:
     return Table(file, tuple(columns), tuple(dict(zip(columns, row, strict=True)) for row in rows))
 
 
-def runs_of(place: int, address: str, experiment: str | None) -> Iterator[Found[Load]]:
+def runs_of(place: int, address: str, experiment: str | None) -> Iterator[answers.Found[Load]]:
     """Yield the runs of a SQLite database or of a tracking server, the oldest first.
 
     Parameters
@@ -430,7 +417,7 @@ def runs_of(place: int, address: str, experiment: str | None) -> Iterator[Found[
         info = run.info
         where = f"{address}, run {info.run_id}"
         load = partial(_table_of, client, address, info, where)
-        yield Found(place, info.run_name or info.run_id, where, load, info.run_id)
+        yield answers.Found(place, info.run_name or info.run_id, where, load, info.run_id)
 
 
 def _is_server(address: str) -> bool:
@@ -584,7 +571,7 @@ def _row(info: Untyped, whole: object, run: str, file: str) -> dict[str, object]
             file=file,
             remedy="name the database of the store, or update its server: MLflow 3.17 gives all of the inputs",
         )
-    row: dict[str, object] = {TRACED_ID: known if inputs is None else digest([inputs])}
+    row: dict[str, object] = {TRACED_ID: known if inputs is None else answers.digest([inputs])}
     row |= {name: value for name, value in info.tags.items() if not name.startswith("mlflow.")}
     row |= _inputs(shown) if inputs is None else inputs
     row |= {name: value for name, value in _costs_of_trace(info).items() if value is not None}

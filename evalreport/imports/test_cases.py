@@ -9,31 +9,19 @@ from datetime import datetime
 from pathlib import Path
 
 from evalreport.errors import InputError
-from evalreport.imports.table import (
-    Found,
-    Imported,
-    Record,
-    Row,
-    Runs,
-    as_table,
-    asked_text,
-    chosen,
-    cost_of,
-    digest,
-    files_of,
-    json_of,
-    judgement_of,
-    part_of,
-    read_from,
-)
+from evalreport.imports import answers
 from evalreport.texts import Message
 
-Cases = list[Record]
+Cases = list[answers.Record]
 
 
 def import_deepeval(
-    paths: Sequence[Path], *, models: Sequence[str] = (), metric: str | None = None, runs: Runs = "only"
-) -> Imported:
+    paths: Sequence[Path],
+    *,
+    models: Sequence[str] = (),
+    metric: str | None = None,
+    runs: answers.Runs = "only",
+) -> answers.Imported:
     """Read the test runs of one or more models.
 
     Parameters
@@ -55,20 +43,20 @@ def import_deepeval(
     UsageError
         Names that do not fit the models.
     """
-    runs_read = chosen(paths, _runs, models, runs=runs)
+    runs_read = answers.chosen(paths, _runs, models, runs=runs)
     known = {name for one in runs_read for case in one.source for name in _metrics(case)}
     if metric is not None and metric not in known:
         raise _no_metric(metric, paths, f"one of {', '.join(sorted(known)) or 'no metrics'}")
     rows = [
         # The name of a case is only its number.
-        Row(
+        answers.Row(
             one.model,
             _question(case),
             {"outcome": _passed(one.file, case, metric)},
             _tagged(case),
             None,
             _costs_of_case(case),
-            asked_text(case.get("input") or case.get("scenario") or _first_turn(case)),
+            answers.asked_text(case.get("input") or case.get("scenario") or _first_turn(case)),
         )
         for one in runs_read
         for case in one.source
@@ -79,7 +67,7 @@ def import_deepeval(
 
 def import_promptfoo(
     paths: Sequence[Path], *, models: Sequence[str] = (), metric: str | None = None
-) -> Imported:
+) -> answers.Imported:
     """Read the results of one or more evaluations.
 
     Parameters
@@ -98,17 +86,19 @@ def import_promptfoo(
     UsageError
         Names that do not fit the models.
     """
-    cases = chosen(paths, _by_model, models)
-    known = {name for one in cases for result in one.source for name in part_of(result, "namedScores")}
+    cases = answers.chosen(paths, _by_model, models)
+    known = {
+        name for one in cases for result in one.source for name in answers.part_of(result, "namedScores")
+    }
     if metric is not None and metric != "score" and metric not in known:
         raise _no_metric(metric, paths, f"score, or one of {', '.join(sorted(known)) or 'no named metrics'}")
     rows = [
-        Row(
+        answers.Row(
             one.model,
             # A test is identified by its variables and assertions; --repeat leaves no field.
-            digest([_case(result).get(name) for name in _TESTED]),
+            answers.digest([_case(result).get(name) for name in _TESTED]),
             {"outcome": _met(one.file, result, metric)},
-            {**part_of(_case(result), "vars"), **part_of(_case(result), "metadata")},
+            {**answers.part_of(_case(result), "vars"), **answers.part_of(_case(result), "metadata")},
             None,
             _costs(result),
             _described(_case(result)),
@@ -122,8 +112,8 @@ def import_promptfoo(
     return replace(imported, notes=(*imported.notes, *said))
 
 
-def _case(result: Record) -> Record:
-    return part_of(result, "testCase")
+def _case(result: answers.Record) -> answers.Record:
+    return answers.part_of(result, "testCase")
 
 
 def _no_metric(metric: str, paths: Sequence[Path], known: str) -> InputError:
@@ -131,10 +121,15 @@ def _no_metric(metric: str, paths: Sequence[Path], known: str) -> InputError:
 
 
 def _judged(
-    found: Sequence[Found[Cases]], rows: Sequence[Row], metric: str | None, told_apart_by: Sequence[str]
-) -> Imported:
+    found: Sequence[answers.Found[Cases]],
+    rows: Sequence[answers.Row],
+    metric: str | None,
+    told_apart_by: Sequence[str],
+) -> answers.Imported:
     said = Message("imported.outcome", name=metric or "success")
-    return as_table(rows, [*read_from(found), said, Message("imported.by_digest", columns=[*told_apart_by])])
+    return answers.as_table(
+        rows, [*answers.read_from(found), said, Message("imported.by_digest", columns=[*told_apart_by])]
+    )
 
 
 # --- DeepEval -------------------------------------------------------------------------------------------------------
@@ -144,53 +139,53 @@ _ASKED = ("input", "expectedOutput", "context")
 _OF_CONVERSATIONS = ("scenario", "expectedOutcome", "userDescription", "context")
 
 
-def _runs(place: int, given: Path) -> Iterator[Found[Cases]]:
-    for path in files_of(given, "*.json", _RUN):
-        content = json_of(path, _RUN)
+def _runs(place: int, given: Path) -> Iterator[answers.Found[Cases]]:
+    for path in answers.files_of(given, "*.json", _RUN):
+        content = answers.json_of(path, _RUN)
         given_cases = content if isinstance(content, dict) else {}
         kinds = [given_cases.get(name) for name in ("testCases", "conversationalTestCases")]
         cases = [case for kind in kinds if isinstance(kind, list) for case in kind]
         if all(kind is None for kind in kinds) or not all(isinstance(case, dict) for case in cases):
             raise InputError("no test run", file=str(path), expected=_RUN)
-        model = part_of(given_cases, "hyperparameters").get("model")
-        yield Found(place, str(model or path.stem), str(path), cases, when=path.name)
+        model = answers.part_of(given_cases, "hyperparameters").get("model")
+        yield answers.Found(place, str(model or path.stem), str(path), cases, when=path.name)
 
 
-def _question(case: Record) -> str:
+def _question(case: answers.Record) -> str:
     """Return a digest of what a case asks: of a conversation its scenario, else what the user says in it."""
     if "turns" not in case:
-        return digest([case.get(name) for name in _ASKED])
+        return answers.digest([case.get(name) for name in _ASKED])
     planned = [case.get(name) for name in _OF_CONVERSATIONS]
-    return digest(planned if any(planned) else [turn.get("content") for turn in _of_user(case)])
+    return answers.digest(planned if any(planned) else [turn.get("content") for turn in _of_user(case)])
 
 
-def _of_user(case: Record) -> list[Record]:
+def _of_user(case: answers.Record) -> list[answers.Record]:
     turns = case.get("turns")
     every = [turn for turn in turns if isinstance(turn, dict)] if isinstance(turns, list) else []
     return [turn for turn in every if turn.get("role") == "user"]
 
 
-def _first_turn(case: Record) -> object:
+def _first_turn(case: answers.Record) -> object:
     return next((turn.get("content") for turn in _of_user(case)), None)
 
 
-def _metrics(case: Record) -> dict[str, Record]:
+def _metrics(case: answers.Record) -> dict[str, answers.Record]:
     data = case.get("metricsData")
     metrics = [m for m in data if isinstance(m, dict) and "name" in m] if isinstance(data, list) else []
     return {str(metric["name"]): metric for metric in metrics}
 
 
-def _passed(file: str, case: Record, metric: str | None) -> float | None:
+def _passed(file: str, case: answers.Record, metric: str | None) -> float | None:
     """Return the outcome; None: the judge failed."""
     scores = _metrics(case)
     judged = scores.values() if metric is None else [scores[metric]] if metric in scores else []
     if not judged or any(score.get("error") for score in judged):
         return None
     value = case.get("success") if metric is None else scores[metric].get("score")
-    return judgement_of(value, metric or "success", file)
+    return answers.judgement_of(value, metric or "success", file)
 
 
-def _tagged(case: Record) -> dict[str, object]:
+def _tagged(case: answers.Record) -> dict[str, object]:
     """Return the metadata and tags of a test case by their names."""
     given = case.get("metadata", case.get("additionalMetadata"))
     own: dict[str, object] = dict(given) if isinstance(given, dict) else {}
@@ -200,12 +195,12 @@ def _tagged(case: Record) -> dict[str, object]:
     return own
 
 
-def _costs_of_case(case: Record) -> dict[str, float | None]:
+def _costs_of_case(case: answers.Record) -> dict[str, float | None]:
     """Return what an answer cost, without the judge: as the test case says, else as its trace does."""
-    trace = part_of(case, "trace")
+    trace = answers.part_of(case, "trace")
     given = trace.get("llmSpans")
     calls = [call for call in given if isinstance(call, dict)] if isinstance(given, list) else []
-    cost, latency = cost_of(case.get("tokenCost")), cost_of(case.get("completionTime"))
+    cost, latency = answers.cost_of(case.get("tokenCost")), answers.cost_of(case.get("completionTime"))
     tokens = _tokens(case)
     return {
         "cost": _added([_price(call) for call in calls]) if cost is None else cost,
@@ -214,17 +209,17 @@ def _costs_of_case(case: Record) -> dict[str, float | None]:
     }
 
 
-def _tokens(given: Record) -> float | None:
-    return _added([cost_of(given.get(name)) for name in ("inputTokenCount", "outputTokenCount")])
+def _tokens(given: answers.Record) -> float | None:
+    return _added([answers.cost_of(given.get(name)) for name in ("inputTokenCount", "outputTokenCount")])
 
 
-def _price(call: Record) -> float | None:
+def _price(call: answers.Record) -> float | None:
     """Return the tokens of a call times their prices."""
     prices = []
     for side in ("Input", "Output"):
         tokens, price = (
-            cost_of(call.get(f"{side.lower()}TokenCount")),
-            cost_of(call.get(f"costPer{side}Token")),
+            answers.cost_of(call.get(f"{side.lower()}TokenCount")),
+            answers.cost_of(call.get(f"costPer{side}Token")),
         )
         prices.append(None if tokens is None or price is None else tokens * price)
     return _added(prices)
@@ -239,7 +234,7 @@ def _added(values: Sequence[float | None]) -> float | None:
 def _seconds(start: object, end: object) -> float | None:
     """Return the seconds between two instants of ISO 8601."""
     try:
-        return cost_of(
+        return answers.cost_of(
             (datetime.fromisoformat(str(end)) - datetime.fromisoformat(str(start))).total_seconds()
         )
     except (TypeError, ValueError):
@@ -254,13 +249,13 @@ _ERROR = 2
 """promptfoo's failureReason for a missing answer (0: no failure, 1: an assertion failed)."""
 
 
-def _by_model(place: int, path: Path) -> Iterator[Found[Cases]]:
-    content = json_of(path, _RESULTS)
-    rows = part_of(content, "results").get("results") if isinstance(content, dict) else None
+def _by_model(place: int, path: Path) -> Iterator[answers.Found[Cases]]:
+    content = answers.json_of(path, _RESULTS)
+    rows = answers.part_of(content, "results").get("results") if isinstance(content, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "testCase" in row for row in rows):
         raise InputError("no results", file=str(path), expected=_RESULTS)
     prompts = {_label(row.get("prompt")) for row in rows}
-    columns: dict[str, dict[object, list[Record]]] = {}
+    columns: dict[str, dict[object, list[answers.Record]]] = {}
     for row in rows:
         provider = _label(row.get("provider"))
         name = provider if len(prompts) == 1 else f"{provider}: {_label(row.get('prompt'))}"
@@ -268,7 +263,7 @@ def _by_model(place: int, path: Path) -> Iterator[Found[Cases]]:
     # One provider with two configurations and no label: promptfoo shows a column of each.
     for name, own in columns.items():
         for number, index in enumerate(sorted(own, key=_number), start=1):
-            yield Found(place, name if len(own) == 1 else f"{name} #{number}", str(path), own[index])
+            yield answers.Found(place, name if len(own) == 1 else f"{name} #{number}", str(path), own[index])
 
 
 def _number(index: object) -> float:
@@ -282,7 +277,7 @@ def _label(value: object) -> str:
     return str(value.get("label") or value.get("id") or value.get("raw"))
 
 
-def _failed(result: Record) -> bool:
+def _failed(result: answers.Record) -> bool:
     """Say whether there was no answer, such as after an error of the API.
 
     Files of old versions have no failureReason: an error without any grading is one.
@@ -290,37 +285,39 @@ def _failed(result: Record) -> bool:
     if "failureReason" in result:
         return bool(result["failureReason"] == _ERROR)
     graded = isinstance(result.get("gradingResult"), dict)
-    return bool(part_of(result, "response").get("error")) or (bool(result.get("error")) and not graded)
+    return bool(answers.part_of(result, "response").get("error")) or (
+        bool(result.get("error")) and not graded
+    )
 
 
-def _costs(result: Record) -> dict[str, float | None]:
+def _costs(result: answers.Record) -> dict[str, float | None]:
     """Return what an answer cost; nothing of one that failed, or that promptfoo took from its cache for 0."""
-    response = part_of(result, "response")
+    response = answers.part_of(result, "response")
     if _failed(result) or response.get("cached") is True:
         return {}
-    usage = part_of(result, "tokenUsage") or part_of(response, "tokenUsage")
-    cost = cost_of(result.get("cost"))
+    usage = answers.part_of(result, "tokenUsage") or answers.part_of(response, "tokenUsage")
+    cost = answers.cost_of(result.get("cost"))
     return {
-        "cost": cost_of(response.get("cost")) if cost is None else cost,
-        "latency": cost_of(result.get("latencyMs"), 1000),
-        "tokens": cost_of(usage.get("total")),
+        "cost": answers.cost_of(response.get("cost")) if cost is None else cost,
+        "latency": answers.cost_of(result.get("latencyMs"), 1000),
+        "tokens": answers.cost_of(usage.get("total")),
     }
 
 
-def _described(case: Record) -> str | None:
+def _described(case: answers.Record) -> str | None:
     """Return what a test asks: its description, else its variables."""
     if isinstance(case.get("description"), str) and case["description"]:
         return str(case["description"])
-    variables = part_of(case, "vars")
+    variables = answers.part_of(case, "vars")
     if len(variables) == 1:
         return str(next(iter(variables.values())))
     return "; ".join(f"{name}: {value}" for name, value in variables.items()) or None
 
 
-def _met(file: str, result: Record, metric: str | None) -> float | None:
+def _met(file: str, result: answers.Record, metric: str | None) -> float | None:
     """Return the outcome of a test; None: there was no answer."""
     if _failed(result):
         return None
-    scores = result if metric in (None, "score") else part_of(result, "namedScores")
+    scores = result if metric in (None, "score") else answers.part_of(result, "namedScores")
     name = metric or "success"
-    return judgement_of(scores.get(name), name, file)
+    return answers.judgement_of(scores.get(name), name, file)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from evalreport.loading.loaded import Loaded
 from evalreport.loading.parsing import Parsed, require_zero_wrong
-from evalreport.loading.repeated import differing, numbered_units, refuse_differing, repeated
+from evalreport.loading.repeated import differing, numbered_units, one_of_each, refuse_differing, repeated
 from evalreport.loading.rows import Rows, as_metadata, fault, location_of, some_rows
 from evalreport.loading.task import FoundTask
 from evalreport.options import Options
@@ -127,10 +127,10 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
     graded = values[used & ~np.isnan(values)]
     passed = total(values) if np.isin(graded, (0.0, 1.0)).all() else None
     attempts = Attempts(count=count, spread=total((values - mean[group]) ** 2), passed=passed)
-    kept = _one_each(question, np.isnan(parsed.outcome) & np.isnan(mean)[question])
+    kept = one_of_each(question, np.isnan(parsed.outcome) & np.isnan(mean)[question])
     place = question[kept]
     gold = parsed.gold
-    people = _People() if gold is None else _by_people(question, gold, values_given, in_use, mean)
+    people, found = ({}, ()) if gold is None else _by_people(question, gold, values_given, in_use, mean)
     unlike = [name for name in rows.metadata if len(differing(rows, name, question))]
     left = replace(rows, metadata={n: a for n, a in rows.metadata.items() if n not in unlike})
     without = {name: array for name, array in rows.columns.items() if name != ATTEMPT}
@@ -141,14 +141,15 @@ def _averaged(rows: Rows, question: Indices, parsed: Parsed, options: Options) -
         warnings = (*warnings, differ)
     if least < most:
         warnings = (*warnings, warning("unlike_attempts", least=least, most=most))
-    of_people = (people.gold, people.by_people, people.by_judge)
-    gold, by_people, by_judge = (None if said is None else said[place] for said in of_people)
+    gold, by_people, by_judge = (
+        people[name][place] if name in people else None for name in ("gold", "by_people", "by_judge")
+    )
     return Answers(
         some_rows(replace(left, columns=without), kept),
         replace(parsed, outcome=mean[place], gold=gold, by_people=by_people, by_judge=by_judge),
         attempts.of(place),
         _single_answers(question, kept, in_use, {"": values_given, **parsed.costs}),
-        Notes((_attempts_found(least, most), *people.found), warnings),
+        Notes((_attempts_found(least, most), *found), warnings),
     )
 
 
@@ -165,26 +166,10 @@ def _single_answers(
     return SingleAnswers(row[order], taken.pop(""), taken)
 
 
-@dataclass(frozen=True, slots=True)
-class _People:
-    """What people said of each question; ``partly``: of how many of them they judged some of the attempts only."""
-
-    gold: Floats | None = None
-    by_people: Floats | None = None
-    by_judge: Floats | None = None
-    partly: int = 0
-
-    @property
-    def found(self) -> tuple[FoundRecord, ...]:
-        """Say that labels count for the attempts that they are about."""
-        if not self.partly:
-            return ()
-        value = Message("found.gold_of_attempts.value", n=self.partly)
-        return (FoundRecord(what="gold", value=value, why=Message("found.gold_of_attempts.why")),)
-
-
-def _by_people(question: Indices, gold: Floats, outcome: Floats, used: Mask, mean: Floats) -> _People:
-    """Return people's outcomes by question, nan where they judged no attempt at it.
+def _by_people(
+    question: Indices, gold: Floats, outcome: Floats, used: Mask, mean: Floats
+) -> tuple[dict[str, Floats], tuple[FoundRecord, ...]]:
+    """Return people's outcomes by question, nan where they judged no attempt at it, by their names in ``Parsed``.
 
     Where they judged some of the attempts their labels count for these: the question's outcome by people is the judge's
     mean over all attempts, put right by people's mean less the judge's over the attempts that people judged.
@@ -202,10 +187,13 @@ def _by_people(question: Indices, gold: Floats, outcome: Floats, used: Mask, mea
     by_people = over_judged(gold)
     partly = int(((judged > 0) & (judged < count)).sum())
     if not partly:
-        return _People(by_people)
+        return {"gold": by_people}, ()
     by_judge = over_judged(outcome)
     every = judged == count
-    return _People(np.where(every, by_people, mean + (by_people - by_judge)), by_people, by_judge, partly)
+    corrected = np.where(every, by_people, mean + (by_people - by_judge))
+    value, why = Message("found.gold_of_attempts.value", n=partly), Message("found.gold_of_attempts.why")
+    people = {"gold": corrected, "by_people": by_people, "by_judge": by_judge}
+    return people, (FoundRecord(what="gold", value=value, why=why),)
 
 
 def _given(rows: Rows, outcome: Floats, options: Options) -> tuple[Floats, Mask, tuple[WarningRecord, ...]]:
@@ -229,13 +217,6 @@ def _given(rows: Rows, outcome: Floats, options: Options) -> tuple[Floats, Mask,
     require_zero_wrong(outcome, options)
     note = warning("missing_is_wrong", about=tuple(counts), n=n, why=why)
     return np.where(empty, 0.0, outcome), all_used, (note,)
-
-
-def _one_each(question: Indices, empty: Mask) -> Indices:
-    """Return one row of each question, sorted: the first empty one, which errors name, else the first."""
-    order = np.lexsort((np.arange(len(question)), ~empty, question))
-    first = np.unique(question[order], return_index=True)[1]
-    return np.sort(order[first])
 
 
 def _attempts_found(least: int, most: int, why: str = "found.attempts.why") -> FoundRecord:

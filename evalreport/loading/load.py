@@ -394,9 +394,9 @@ def _gathered(
 
 def _rows_of_predictions(read: _Read, options: Options) -> tuple[Rows, Notes]:
     """Put the tables below one another, whose own columns are not kept."""
-    named = name_probabilities(read.tables, read.truth, options)
+    tables, notes = name_probabilities(read.tables, read.truth, options)
     read.tables.clear()
-    return gather(named.tables), named.notes + Notes(tuple(columns_found(named.tables, read.truth)))
+    return gather(tables), notes + Notes(tuple(columns_found(tables, read.truth)))
 
 
 def _once(notes: Iterable[Notes]) -> Notes:

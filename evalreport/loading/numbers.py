@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.errors import InputError, refuse_all, together
 from evalreport.loading.alignment import Alignment
 from evalreport.loading.kinds import LABEL, SET
-from evalreport.loading.repeated import differing, numbered_units, refuse_differing, repeated
+from evalreport.loading.repeated import differing, numbered_units, one_of_each, refuse_differing, repeated
 from evalreport.loading.rows import Rows, fault, header_of, location_of, refuse_where, some_rows
 from evalreport.options import Options, Task
 from evalreport.predictions.arrays import Codes, Floats, Indices
@@ -100,15 +100,11 @@ def by_unit(rows: Rows, numbers: Mapping[str, Floats], options: Options) -> tupl
         table = np.zeros((int(unit.max()) + 1, len(labels)))
         table[unit, code] = values
         summed |= {of_label(name, label): table[:, label] for label in range(len(labels))}
-    # The row with an empty cell speaks for its unit, where there is one: messages name it.
-    empty = np.any([np.isnan(values) for values in numbers.values()], axis=0)
-    order = np.lexsort((np.arange(rows.n), ~empty, unit))
-    speaks = order[np.unique(unit[order], return_index=True)[1]]
-    as_they_came = np.argsort(speaks)
+    kept = one_of_each(unit, np.any([np.isnan(values) for values in numbers.values()], axis=0))
     columns = {name: column for name, column in rows.columns.items() if name != LABEL}
     alike = {name: a for name, a in rows.metadata.items() if not len(differing(rows, name, unit))}
-    left = some_rows(replace(rows, columns=columns, metadata=alike), speaks[as_they_came])
-    return left, {name: values[as_they_came] for name, values in summed.items()}
+    left = some_rows(replace(rows, columns=columns, metadata=alike), kept)
+    return left, {name: values[unit[kept]] for name, values in summed.items()}
 
 
 def _refuse_twice(rows: Rows, unit: Indices, code: Codes) -> None:

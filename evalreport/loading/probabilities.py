@@ -26,6 +26,7 @@ from evalreport.predictions.cells import (
     dictionary_codes,
     dictionary_numbers,
     floats,
+    in_unit_interval,
     keep,
     say_the_same,
     used_only,
@@ -60,21 +61,20 @@ class Labels:
         return tuple(sorted(self.true)) if self.are_text else in_order(self.true)
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """Tables whose probabilities name their classes, and notes about the columns that were taken or not."""
-
-    tables: list[Table]
-    notes: Notes
-
-
-def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Options) -> Named:
+def name_probabilities(
+    tables: Sequence[Table], truth: Table | None, options: Options
+) -> tuple[list[Table], Notes]:
     """Give the probabilities that name no class the class that they are about.
 
     Parameters
     ----------
     tables, truth
         The tables, and the table of true values where it is one of its own.
+
+    Returns
+    -------
+    tables, notes
+        Also which columns were taken or not.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
     """
     like_counts = _like_counts(tables, options)
     if any(t.roles.numbers or {"outcome", "value", "y_set"} & set(t.roles.columns) for t in tables):
-        return Named(list(tables), Notes((), like_counts))
+        return list(tables), Notes((), like_counts)
     every = [*tables, *([truth] if truth is not None else [])]
     labels = _labels(every) if any(_asks_for_labels(table, every) for table in tables) else NO_LABELS
     errors: list[InputError] = []
@@ -107,7 +107,7 @@ def name_probabilities(tables: Sequence[Table], truth: Table | None, options: Op
         FoundRecord(what="probabilities", value=plain(w.about[0]), why=Message("found.lone")) for w in guesses
     ]
     distinct = tuple(record for k, record in enumerate(notes) if record not in notes[:k])
-    return Named(named, Notes(distinct, (*like_counts, *guesses, *warnings)))
+    return named, Notes(distinct, (*like_counts, *guesses, *warnings))
 
 
 def _guesses(read: Sequence[Table], named: Sequence[Table]) -> list[WarningRecord]:
@@ -287,7 +287,7 @@ def _why_not(
 
     The first of the two is empty where there is nothing to say.
     """
-    inside = _in_unit_interval(values)
+    inside = in_unit_interval(values)
     classes = labels.every
     if table.roles.probabilities or table.roles.unlabelled:
         return ("others" if inside else "", "p_<label>")
@@ -461,13 +461,7 @@ def _renamed(labels: Sequence[str | None]) -> str:
 
 def _are_probabilities(array: pa.Array) -> bool:
     numbers = pa.types.is_dictionary(array.type) and all_numbers(array)
-    return numbers and _in_unit_interval(dictionary_numbers(array))
-
-
-def _in_unit_interval(values: np.ndarray) -> bool:
-    """Say whether there are numbers, all of them in [0, 1]."""
-    given = values[~np.isnan(values)]
-    return len(given) > 0 and bool(((given >= 0) & (given <= 1)).all())
+    return numbers and in_unit_interval(dictionary_numbers(array))
 
 
 def _not_taken(table: Table, headers: tuple[str, ...], why: str, name: str) -> WarningRecord:

@@ -9,7 +9,7 @@ import numpy as np
 from evalreport.engine.numbering import numbered
 from evalreport.loading.rows import Rows, fault
 from evalreport.options import Options
-from evalreport.predictions.arrays import Indices
+from evalreport.predictions.arrays import Indices, Mask
 from evalreport.predictions.cells import combined, dictionary_codes
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
 from evalreport.predictions.slicing import may_be_sliced_by
@@ -44,6 +44,13 @@ def repeated(key: Indices) -> tuple[Indices, Indices]:
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     before = first[inverse.ravel()]
     return np.flatnonzero(before != np.arange(len(key))), before
+
+
+def one_of_each(unit: Indices, empty: Mask) -> Indices:
+    """Return one row of each unit, sorted: the first one with an empty cell, which errors name, else the first."""
+    order = np.lexsort((np.arange(len(unit)), ~empty, unit))
+    first = np.unique(unit[order], return_index=True)[1]
+    return np.sort(order[first])
 
 
 def differing(rows: Rows, name: str, unit: Indices) -> Indices:

@@ -19,7 +19,7 @@ from evalreport.loading.numbers import labels_of, members_of
 from evalreport.loading.roles import MOST_CLASSES
 from evalreport.loading.rows import Rows, fault, first_of, origin_of
 from evalreport.options import Options, Task
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, Mask
 from evalreport.predictions.cells import as_numbers, dictionary_codes, floats, from_numpy, used_only
 from evalreport.predictions.numbers import SUMS, levels, quantile_of
 from evalreport.predictions.spelling import (
@@ -301,16 +301,19 @@ def _refuse_probabilities(rows: Rows, truth: pa.Array) -> None:
     if not ((values > 0) & (values < 1)).any():
         return
     codes = dictionary_codes(array)
+    given = values[codes]
+    between, outside = (given > 0) & (given < 1), (codes >= 0) & ~((given >= 0) & (given <= 1))
+    _refuse_models(rows, between, outside, "probabilities_for_labels", in_order(labels))
+
+
+def _refuse_models(rows: Rows, wrong: Mask, otherwise: Mask, code: str, truth: Sequence[str]) -> None:
+    """Refuse the models that have wrong predictions (rows,), and none that are otherwise, by their first wrong row."""
     errors: list[InputError] = []
-    for place in range(len(rows.models)):
-        own = np.flatnonzero((rows.model == place) & (codes >= 0))
-        given = values[codes[own]]
-        between = (given > 0) & (given < 1)
-        if between.any() and ((given >= 0) & (given <= 1)).all():
-            row, n = int(own[np.argmax(between)]), int(between.sum())
-            errors.append(
-                fault(rows, row, "y_pred", "probabilities_for_labels", count=n, truth=in_order(labels))
-            )
+    for model in range(len(rows.models)):
+        own = rows.model == model
+        hits = np.flatnonzero(own & wrong)
+        if len(hits) and not (own & otherwise).any():
+            errors.append(fault(rows, int(hits[0]), "y_pred", code, count=len(hits), truth=truth))
     refuse_all(errors)
 
 
@@ -598,13 +601,8 @@ def _refuse_numbers_for_text(rows: Rows) -> None:
     if not number.any():
         return
     codes = dictionary_codes(array)
-    errors: list[InputError] = []
-    for place in range(len(rows.models)):
-        own = np.flatnonzero((rows.model == place) & (codes >= 0))
-        if len(own) and number[codes[own]].all():
-            some = sorted(truth)[:3]
-            errors.append(fault(rows, int(own[0]), "y_pred", "numbers_for_text", count=len(own), truth=some))
-    refuse_all(errors)
+    words = (codes >= 0) & ~number[codes]
+    _refuse_models(rows, number[codes], words, "numbers_for_text", sorted(truth)[:3])
 
 
 _BEFORE_A_LABEL = re.compile(r"(?:__label__|label|class|category|y)[_\-. ]*", re.IGNORECASE)

@@ -11,7 +11,14 @@ from evalreport.errors import InputError
 from evalreport.loading.roles import Roles
 from evalreport.loading.tables import Table, table_of
 from evalreport.options import Options
-from evalreport.predictions.cells import all_numbers, combined, dictionary_numbers, keep, used_only
+from evalreport.predictions.cells import (
+    all_numbers,
+    combined,
+    dictionary_numbers,
+    in_unit_interval,
+    keep,
+    used_only,
+)
 from evalreport.predictions.spelling import is_number, is_whole, one_spelling
 from evalreport.sources.reading import Source
 
@@ -99,5 +106,4 @@ def _are_probabilities(table: Table, array: object, options: Options) -> bool:
         return False
     values = dictionary_numbers(given)
     labels = {spelling[label] for label in own} <= {spelling[label] for label in true}
-    inside = values[~np.isnan(values)]
-    return not labels and bool(((inside >= 0) & (inside <= 1)).all())
+    return not labels and in_unit_interval(values)

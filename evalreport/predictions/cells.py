@@ -275,6 +275,12 @@ def say_the_same(first: Arrow, other: Arrow) -> bool:
     return bool(np.array_equal(texts[0], texts[1]))
 
 
+def in_unit_interval(values: Floats) -> bool:
+    """Say whether there are numbers, all of them in [0, 1]."""
+    given = values[~np.isnan(values)]
+    return len(given) > 0 and bool(((given >= 0) & (given <= 1)).all())
+
+
 SUM_TOLERANCE = 1e-3
 """Probabilities of all classes add up to 1 within this."""
 
@@ -282,8 +288,7 @@ SUM_TOLERANCE = 1e-3
 def are_shares(columns: Sequence[Arrow]) -> bool:
     """Say whether the numbers of columns lie in [0, 1] and add up to 1 in each row."""
     values = np.column_stack([floats(column) for column in columns])
-    inside = bool(values.size and ((values >= 0) & (values <= 1)).all())
-    return inside and bool((np.abs(values.sum(axis=1) - 1) <= SUM_TOLERANCE).all())
+    return in_unit_interval(values) and bool((np.abs(values.sum(axis=1) - 1) <= SUM_TOLERANCE).all())
 
 
 def take(column: Column, rows: Indices) -> Column:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
 from evalreport.errors import EvalreportError, InputError, UsageError, redacted
 from evalreport.options import Engine as Name
@@ -81,14 +81,11 @@ def read_engine(spelled: str) -> tuple[Name, str | None]:
     (('dask', 'tcp://127.0.0.1:8786'), ('duckdb', None))
     """
     name, equals, address = spelled.partition("=")
-    for known in get_args(Name):
-        if name == known:
-            if equals and (known == "duckdb" or not address):
-                raise UsageError(
-                    f"--engine {spelled}: expected duckdb, dask, dask=ADDRESS, spark or spark=MASTER"
-                )
-            return known, address or None
-    raise UsageError(f"--engine {spelled}: {unknown_name('engine', name, list(get_args(Name)))}")
+    if name not in get_args(Name):
+        raise UsageError(f"--engine {spelled}: {unknown_name('engine', name, list(get_args(Name)))}")
+    if equals and (name == "duckdb" or not address):
+        raise UsageError(f"--engine {spelled}: expected duckdb, dask, dask=ADDRESS, spark or spark=MASTER")
+    return cast(Name, name), address or None
 
 
 def elsewhere(spelled: str | None) -> str | None:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from evalreport.errors import InputError
+from evalreport.predictions.cells import in_unit_interval
+from evalreport.sources.frames import is_labelled
 
 Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 Columns = dict[str, Array]
@@ -76,8 +78,7 @@ def _require_one_order(y_true: object, predictions: Mapping[str, object]) -> Non
         if first is None or index is None or index.equals(first):
             first, of_first = (index, f"model {name!r}") if first is None else (first, of_first)
             continue
-        counted = any(_only_counts(one) for one in (first, index))
-        if not counted or set(index) == set(first):
+        if (is_labelled(first) and is_labelled(index)) or set(index) == set(first):
             raise InputError(
                 f"model {name!r}: its index is not that of {of_first}",
                 expected="the same index, or arrays in the order of the true values",
@@ -90,12 +91,6 @@ def _index(values: object) -> Any | None:
     """Return the index of a series or a frame of pandas; None of anything else."""
     index = getattr(values, "index", None)
     return index if hasattr(index, "equals") else None
-
-
-def _only_counts(index: Any) -> bool:
-    import pandas as pd
-
-    return bool(index.equals(pd.RangeIndex(len(index))))
 
 
 def _one_column(array: Array) -> Array:
@@ -111,8 +106,7 @@ def _are_probabilities(array: Array, truth: Array) -> bool:
     if not np.issubdtype(array.dtype, np.floating):
         return False
     numbers, values = _without_gaps(array), np.unique(_without_gaps(truth))
-    inside = numbers.size > 0 and bool(((numbers >= 0) & (numbers <= 1)).all())
-    return inside and values.size == 2 and not np.isin(numbers, values).all()
+    return in_unit_interval(numbers) and values.size == 2 and not np.isin(numbers, values).all()
 
 
 def _without_gaps(array: Array) -> Array:

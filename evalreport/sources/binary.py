@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from evalreport.errors import InputError
 from evalreport.predictions.arrays import Arrow, Values
-from evalreport.predictions.cells import Kind, all_numbers, as_text, keep
+from evalreport.predictions.cells import Kind, all_numbers, as_text, keep, missing
 from evalreport.predictions.column_names import LONE_PROBABILITIES, usual_case
 from evalreport.sources.reading import (
     MOST_COLUMNS,
@@ -315,7 +315,7 @@ def _locator(column: Callable[[str], Arrow]) -> Locate:
 def read_arrays(
     arrays: Mapping[str, object], name: str, choose: Choose, *, classes: Sequence[object] | None = None
 ) -> Columns:
-    """Take columns from arrays or lists of one length; nan in numbers is an empty cell.
+    """Take columns from arrays or lists of one length, of Arrow or any other; nan in numbers is an empty cell.
 
     Parameters
     ----------
@@ -527,6 +527,9 @@ def _one_dimension(header: object, values: object, name: str) -> Arrow:
     if dimensions != 1:
         raise InputError.of("array_of_dimensions", file=name, column=str(header), dimensions=dimensions)
     try:
+        if isinstance(values, (pa.Array, pa.ChunkedArray)):
+            gaps = pc.is_nan(values) if pa.types.is_floating(values.type) else None
+            return values if gaps is None else pc.if_else(gaps, missing(values.type), values)
         if isinstance(values, np.ndarray) and values.dtype.kind in "SU":
             pieces = [values[start : start + _ROWS_A_PIECE] for start in range(0, len(values), _ROWS_A_PIECE)]
             if values.dtype.kind == "S":

@@ -77,10 +77,7 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
             table = source.to_table() if hasattr(source, "to_table") else pa.table(source)
             return with_class_names(table), None
         if _of(source, "dask"):
-            known = source.known_divisions
-            source = source.compute()
-            # Without divisions each piece counts its rows from 0.
-            source = source if known else source.reset_index(drop=True)
+            source = _computed(source)
         if _of(source, "pandas"):
             return _pandas(source)
         if _of(source, "datasets"):  # of Hugging Face
@@ -99,6 +96,13 @@ def arrow_table(source: Any, name: str) -> tuple[pa.Table, pd.Index | None]:
         return (frame.to_arrow() if isinstance(frame, nw.DataFrame) else pa.table(source)), None
     except (pa.ArrowException, nw.exceptions.NarwhalsError, ValueError, TypeError) as error:
         raise unreadable(name, (str(error) or type(error).__name__).splitlines()[0][:160]) from None
+
+
+def _computed(lazy: Any) -> Any:
+    """Return the frame, series or array of Dask in memory; without divisions each piece counts its rows from 0."""
+    values = lazy.compute()
+    counted_apart = hasattr(values, "index") and not lazy.known_divisions
+    return values.reset_index(drop=True) if counted_apart else values
 
 
 def _pandas(frame: pd.DataFrame) -> tuple[pa.Table, pd.Index | None]:
@@ -140,10 +144,7 @@ def unreadable(name: str, why: str) -> InputError:
 def arrow_column(values: Any) -> tuple[object, pd.Index | None]:
     """Return a column that Arrow can take, and its index where it has one: series of any library, arrays, lists."""
     if _of(values, "dask") and hasattr(values, "compute"):
-        known = getattr(values, "known_divisions", False)
-        values = values.compute()
-        if not known and hasattr(values, "index"):
-            values = values.reset_index(drop=True)
+        values = _computed(values)
     if is_frame(values):
         table, index = arrow_table(values, "<data frame>")
         columns = [column.to_numpy(zero_copy_only=False) for column in table.columns]

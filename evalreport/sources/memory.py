@@ -19,7 +19,7 @@ from evalreport.predictions.column_names import (
     spellings,
     usual_case,
 )
-from evalreport.sources.binary import read_arrays, read_table
+from evalreport.sources.binary import read_arrays
 from evalreport.sources.frames import (
     ID_NAMES,
     arrow_column,
@@ -405,35 +405,9 @@ def _require_known(part: _Part, reference: _Part) -> None:
 
 def _source(part: _Part, classes: Sequence[object] | None) -> Source:
     def read(choose: Choose) -> Columns:
-        if all(isinstance(column, (pa.Array, pa.ChunkedArray)) for column in part.columns.values()):
-            lengths = {len(column) for column in part.columns.values()}  # type: ignore[arg-type]
-            if len(lengths) == 1:
-                table = _without_nan(pa.table(dict(part.columns)))
-                return _filled(read_table(table, part.name, choose), part)
-        return _filled(read_arrays(part.columns, part.name, choose, classes=classes), part)
+        columns = read_arrays(part.columns, part.name, choose, classes=classes)
+        if columns.rows == 0:
+            raise empty_file(part.name)
+        return columns
 
     return Source(part.name, part.model, read, in_memory=True)
-
-
-def _filled(columns: Columns, part: _Part) -> Columns:
-    """Return the columns of a part that holds a row.
-
-    Raises
-    ------
-    InputError
-        It holds none.
-    """
-    if columns.rows == 0:
-        raise empty_file(part.name)
-    return columns
-
-
-def _without_nan(table: pa.Table) -> pa.Table:
-    """Turn nan into empty cells: in memory it marks a missing number."""
-    for place, field in enumerate(table.schema):
-        if pa.types.is_floating(field.type):
-            column = table.column(place)
-            gaps = pc.is_nan(column)
-            if pc.any(gaps).as_py():
-                table = table.set_column(place, field, pc.if_else(gaps, pa.scalar(None, field.type), column))
-    return table

@@ -323,6 +323,8 @@ CASES: dict[str, Case] = {
 
 ELSEWHERE = frozenset(
     (
+        # Imports: tests/imports/test_lm_eval.py.
+        "other_prompt",
         # Aggregates and engines: tests/scale.
         *(
             "scores_not_counted",

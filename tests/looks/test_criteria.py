@@ -116,6 +116,7 @@ def test_another_primary_metric_is_exploratory(table: Table, declared: Callable[
     assert "f1 (exploratory)" in results.summary().lower()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [True, False])
 def test_metrics_that_nobody_declared(named: bool, table: Table, declared: Callable[..., Path]) -> None:
     """Without declared metrics the usual ones are no change; named ones are."""

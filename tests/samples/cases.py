@@ -11,7 +11,7 @@ from _pytest.mark.structures import ParameterSet
 
 
 def quick(cases: Iterable[Any], chosen: Collection[Any]) -> list[ParameterSet]:
-    """Return all cases, of which the chosen ones are quick and the others slow; a tuple gives several parameters.
+    """Keep the chosen cases quick and mark the others slow; a tuple gives several parameters.
 
     Examples
     --------
@@ -24,23 +24,20 @@ def quick(cases: Iterable[Any], chosen: Collection[Any]) -> list[ParameterSet]:
 
 
 def every(step: int, cases: Iterable[Any]) -> list[ParameterSet]:
-    """Return all cases, of which the first and every further one after so many are quick, the others slow."""
+    """Keep every step-th case quick, beginning with the first, and mark the others slow."""
     return [_case(case, place % step == 0) for place, case in enumerate(cases)]
 
 
 def crossed(rows: Iterable[Any], columns: Iterable[Any]) -> list[ParameterSet]:
-    """Return all pairs, of which those with the first row or the first column are quick, the others slow."""
+    """Keep the pairs with the first row or the first column quick, and mark the other pairs slow."""
     pairs = list(product(rows, columns))
     row, column = pairs[0]
     return [_case((a, b), a == row or b == column) for a, b in pairs]
 
 
 def _case(case: Any, is_quick: bool) -> ParameterSet:
+    marks = [] if is_quick else [pytest.mark.slow]
     if isinstance(case, ParameterSet):
-        return (
-            case
-            if is_quick
-            else pytest.param(*case.values, marks=[*case.marks, pytest.mark.slow], id=case.id)
-        )
+        return pytest.param(*case.values, marks=[*case.marks, *marks], id=case.id)
     values = case if isinstance(case, tuple) and len(case) > 1 else (case,)
-    return pytest.param(*values, marks=() if is_quick else pytest.mark.slow)
+    return pytest.param(*values, marks=marks)

@@ -52,6 +52,7 @@ def test_an_engine_that_cannot_be_had_is_one_message(
         counts_of(folder, Options(), engine=engine)
 
 
+@pytest.mark.slow
 @needs_locks
 def test_other_engines_read_parquet_alone(tmp_path: Path) -> None:
     """The message says what to do with text."""

@@ -152,19 +152,14 @@ def chosen_records(predictions: Predictions, parts: Parts) -> tuple[ChosenRecord
         if column is None or column.categories is None:
             continue
         for name, rows in zip(parts.names, parts.rows(), strict=True):
-            codes = column.values[rows]
-            if (codes < 0).all():
-                continue
-            (code, _), *_ = Counter(codes[codes >= 0].tolist()).most_common(1)
-            key = dict(name)
-            records.append(
-                ChosenRecord(
-                    model=model.name,
-                    repeat=key.get("repeat"),
-                    fold=key.get("fold"),
-                    params=column.categories[code],
+            key, codes = dict(name), column.values[rows]
+            for code, _ in Counter(codes[codes >= 0].tolist()).most_common(1):
+                chosen = column.categories[code]
+                records.append(
+                    ChosenRecord(
+                        model=model.name, repeat=key.get("repeat"), fold=key.get("fold"), params=chosen
+                    )
                 )
-            )
     return tuple(records)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -303,21 +303,20 @@ def curve_points(
     found: list[LearningPointRecord] = []
     for name, points in series.points.items():
         tables = [at_points(predictions, series, {name: point}) for point in points]
+        of_points = [
+            partial(LearningPointRecord, model=name, axis=series.axis, x=point.x, used=used[name] is point)
+            for point in points
+        ]
         for quantity in quantities:
             if lacks(tables[0].models[0], quantity) is not None:
                 continue
             plain = definition(quantity).is_mean and options.weight is None
-            tested = _of_losses if plain else _of_values
-            for point, (value, error, low, high), table in zip(
-                points, tested(tables, quantity, options), tables, strict=True
-            ):
+            tested = (_of_losses if plain else _of_values)(tables, quantity, options)
+            for of_point, (value, error, low, high), table in zip(of_points, tested, tables, strict=True):
                 rows = test_rows(table)
                 if not math.isnan(value):
                     found.append(
-                        LearningPointRecord(
-                            model=name,
-                            axis=series.axis,
-                            x=point.x,
+                        of_point(
                             part="test",
                             metric=quantity.spelled,
                             value=value,
@@ -326,11 +325,10 @@ def curve_points(
                             high=high,
                             n=rows.n_examples,
                             n_fits=layout_of(rows).fits.count,
-                            used=used[name] is point,
                         )
                     )
-        for point, table in zip(points, tables, strict=True):
-            found += _trained(table, point, series, quantities, options.weight, used=used[name] is point)
+        for of_point, table in zip(of_points, tables, strict=True):
+            found += _trained(table, of_point, quantities, options.weight)
     return tuple(found)
 
 
@@ -372,32 +370,23 @@ def _of_values(tables: Sequence[Predictions], quantity: Quantity, options: Optio
 
 def _trained(
     table: Predictions,
-    point: Point,
-    series: Series,
+    of_point: Callable[..., LearningPointRecord],
     quantities: Sequence[Quantity],
     weight: str | None,
-    *,
-    used: bool,
 ) -> Iterator[LearningPointRecord]:
     rows = np.flatnonzero(part_is(table, "train"))
     if not len(rows):
         return
-    fits = parts_by(table, [name for name in FITS if name in table.keys])
+    fits, n = (
+        parts_by(table, [name for name in FITS if name in table.keys]),
+        len(np.unique(table.example[rows])),
+    )
     weights = None if weight is None else np.asarray(table.metadata[weight].values, dtype=np.float64)[rows]
     values = values_by_part(table, rows, fits.codes[rows], quantities, weights=weights)
-    for (model, quantity), by_fit in values.items():
+    for (_, quantity), by_fit in values.items():
         defined = by_fit[~np.isnan(by_fit)]
-        yield LearningPointRecord(
-            model=model,
-            axis=series.axis,
-            x=point.x,
-            part="train",
-            metric=quantity.spelled,
-            value=float(defined.mean()) if len(defined) else None,
-            n=len(np.unique(table.example[rows])),
-            n_fits=len(by_fit),
-            used=used,
-        )
+        value = float(defined.mean()) if len(defined) else None
+        yield of_point(part="train", metric=quantity.spelled, value=value, n=n, n_fits=len(by_fit))
 
 
 def curve_fits(predictions: Predictions, series: Series, options: Options) -> tuple[LearningFitRecord, ...]:

@@ -108,7 +108,10 @@ def moments(contributions: Floats, given: Mask) -> tuple[Floats, Moments]:
         return by_example, Moments(term, k - 1.0, 0.0)
     own = (term.variance / observed) ** 1.5
     third = own * float((psi**3).sum()) * (k - 1) ** 2 / (k * (k - 2))
-    return by_example, Moments(term, by_kurtosis(k - 1.0, k, _kurtosis(psi - psi.mean())), third)
+    apart = psi - psi.mean()
+    square = float((apart**2).mean())
+    kurtosis = float((apart**4).mean()) / square**2 if square > 0 else 1.0
+    return by_example, Moments(term, by_kurtosis(k - 1.0, k, kurtosis), third)
 
 
 def of_bias(
@@ -135,8 +138,3 @@ def of_bias(
     middle = 2 * shared * quantile**2
     half = float(np.hypot(middle, quantile * both.error))
     return spread.mean - quantile * both.error, spread.mean + middle + half
-
-
-def _kurtosis(deviations: Floats) -> float:
-    square = float((deviations**2).mean())
-    return float((deviations**4).mean()) / square**2 if square > 0 else 1.0

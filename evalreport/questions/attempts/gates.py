@@ -9,7 +9,6 @@ from evalreport.gates.conditions import Gate
 from evalreport.gates.deciding import gate_record, outcome_of
 from evalreport.intervals.proportions import clopper_pearson_limits
 from evalreport.questions.attempts.compute import could_be_decided
-from evalreport.questions.attempts.records import QuestionRecord
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts, shortened
@@ -52,14 +51,10 @@ def _regressions(gate: Gate, results: Results) -> GateRecord:
     if worse:
         names = shortened([row.id for row in worse], MOST_NAMES)
         text = Message("gates.regressions_named", n=len(worse), total=len(rows), names=names)
-    if outcome == "pass" and not any(_could(row, len(rows), results) for row in rows):
+    m, alpha = 1 if results.options["correction"] == "none" else len(rows), 1 - results.deciding_level
+    if outcome == "pass" and not any(could_be_decided(r.n_a, r.n_b or 0, m, alpha) for r in rows):
         outcome, text = "undecided", Message("gates.few_attempts")
     return gate_record(gate, outcome, text, value=count)
-
-
-def _could(row: QuestionRecord, questions: int, results: Results) -> bool:
-    m = 1 if results.options["correction"] == "none" else questions
-    return could_be_decided(row.n_a, row.n_b or 0, m, 1 - results.deciding_level)
 
 
 def _below(gate: Gate, results: Results) -> GateRecord:

@@ -235,12 +235,14 @@ def _scores(view: View) -> list[Figure]:
 
 def _reliability(view: View) -> Figure:
     drawn = [view.model(m.model) for m in reliable(view.results)]
+    predicted, observed = _means(view, drawn[0])
     if view.results.positive is None:
-        predicted, observed = _means(view, drawn[0])
         title = say("finding.confidence", model=drawn[0].name, right=observed, said=predicted)
         about = say("evidence.confidence")
     else:
-        title, about = _calibration_title(view, drawn), ""
+        label, about = shorten(visible(view.results.positive), LONGEST), ""
+        title = say("finding.mean_probability", model=drawn[0].name, predicted=predicted, observed=observed,
+                    label=label)  # fmt: skip
     first = say("evidence.calibration_first") if len(drawn) < len(view.models) else ""
     limits = ""
     curves = [curve_of(view.results, m.id, "reliability", None) for m in drawn]
@@ -257,13 +259,6 @@ def _means(view: View, model: Model) -> tuple[float, float]:
     assert curve.count
     predicted, observed = (float(np.average(values, weights=curve.count)) for values in (curve.x, curve.y))
     return predicted, observed
-
-
-def _calibration_title(view: View, drawn: list[Model]) -> str:
-    """Compare the mean probability of the first model with the share of events."""
-    predicted, observed = _means(view, drawn[0])
-    return say("finding.mean_probability", model=drawn[0].name, predicted=predicted, observed=observed,
-               label=shorten(visible(str(view.results.positive)), LONGEST))  # fmt: skip
 
 
 # --- several classes --------------------------------------------------------------------------------------------------
@@ -378,10 +373,8 @@ def describe_gains(view: View) -> Tables | None:
         figures.append(_of_one(view, "error-rates", title, error_rates, say("curves.error_rates")))
     if not figures:
         return None
-    headings, rows = _risks(view)
-    note = say("gains.note", level=numbers.percent(view.confidence))
-    table = Table(say("gains.box"), headings, rows, note, look="points") if rows else None
-    return Tables(() if table is None else (table,), figures=tuple(figures))
+    table = _risks(view)
+    return Tables((table,) if table.rows else (), figures=tuple(figures))
 
 
 def _of_one(
@@ -395,7 +388,7 @@ def _of_one(
     )  # fmt: skip
 
 
-def _risks(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+def _risks(view: View) -> Table:
     known = {
         (s.model, s.quantity, s.at): s
         for s in view.results.curve_summaries
@@ -414,7 +407,8 @@ def _risks(view: View) -> tuple[tuple[str, ...], tuple[Row, ...]]:
         )
         if any(cell is not None for cell in cells):
             rows.append(Row(model, tuple(texts)))
-    return headings, tuple(rows)
+    note = say("gains.note", level=numbers.percent(view.confidence))
+    return Table(say("gains.box"), headings, tuple(rows), note, look="points")
 
 
 def describe_distributions(view: View) -> Tables | None:

@@ -194,6 +194,7 @@ def test_with_a_baseline_only_its_pairs_are_compared():
     assert {(r.a, r.b) for r in results.dominance} == {("a", "b"), ("b", "c")}
 
 
+@pytest.mark.slow
 def test_of_more_than_20_models_only_the_pairs_of_the_best_are_compared():
     """As in `comparisons`: of 1,770 pairs of 60 equal models some 860 seem to cross, by chance."""
     truth = [1, 0, 1, 0, 1, 0]

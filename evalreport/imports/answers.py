@@ -1,4 +1,4 @@
-"""Shared by all imports: naming models, making the table of predictions, writing it, reading JSON."""
+"""Answers of models in the logs of other tools: their sources, their rows, the prediction file; reading JSON."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 
 from evalreport.cli import main
 from evalreport.errors import InputError, UsageError
-from evalreport.imports.table import MOST_COLUMNS, WRITTEN, Found, Row, as_table, digest, named
+from evalreport.imports.answers import MOST_COLUMNS, WRITTEN, Found, Row, as_table, digest, named
 from evalreport.loading.load import load
 from evalreport.sources.reading import FORMATS, WRITABLE, reads
 
@@ -123,6 +123,6 @@ def test_a_format_is_written_only_where_its_registration_says_so():
 @pytest.mark.slow
 def test_a_process_that_only_imports_knows_the_formats() -> None:
     """In a process of its own, which loads nothing else: the formats of prediction files are registered."""
-    code = "from evalreport.imports.table import WRITTEN; print(*WRITTEN)"
+    code = "from evalreport.imports.answers import WRITTEN; print(*WRITTEN)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {".csv", ".jsonl", ".parquet"} <= set(done.stdout.split())
