@@ -42,7 +42,6 @@ from evalreport.headline.models import (
     single,
     two_models,
 )
-from evalreport.metrics.registry import Quantity
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, Tone
 from evalreport.schema.finding_rules import findings_of
@@ -270,7 +269,7 @@ def _gate_words(facts: Facts, what: str) -> str | Message:
         for spelled in (f"{model}.", f'"{model}".'):
             rest = what.removeprefix(spelled)
             if rest != what:
-                exact = _metric_called(facts, rest)
+                exact = facts.spelled(rest)
                 if exact is not None:
                     return Message(
                         "headline.models_metric", model=facts.name(model), metric=facts.words(exact)
@@ -278,15 +277,10 @@ def _gate_words(facts: Facts, what: str) -> str | Message:
     leader = leader_of(facts.results)
     if what.startswith(f"{BEST}.") and leader is not None:
         rest = what.removeprefix(f"{BEST}.")
-        exact = _metric_called(facts, rest)
+        exact = facts.spelled(rest)
         if exact is not None:
             return Message("headline.best_metric", model=facts.name(leader), metric=facts.words(exact))
     return visible(what)
-
-
-def _metric_called(facts: Facts, name: str) -> Quantity | None:
-    quantities = (Quantity.of(r) for r in facts.results.metrics if r.slice is None)
-    return next((q for q in quantities if name in (q.spelled, q.metric)), None)
 
 
 # --- audits

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalreport.headline.facts import Facts
 from evalreport.numbers import decimals_of, interval, number
 from evalreport.plots.curves import label_lines, name_of, own_id, shown_models, write_title
 from evalreport.plots.style import (
@@ -29,17 +29,12 @@ from evalreport.plots.style import (
 from evalreport.questions.slices.records import is_special
 from evalreport.registry import words
 from evalreport.schema.lookups import (
-    PairRecords,
-    comparison_between,
     is_metric,
     place_of_model,
     primary_words,
     quarter,
     ranked,
-    turned,
-    unordered,
     values_of,
-    verdict_between,
     with_limits,
 )
 from evalreport.schema.metrics import MetricRecord
@@ -108,20 +103,17 @@ def forest(
 
 def difference_rows(results: Results, names: Names = None) -> list[Difference]:
     """Return the differences on the primary metric with their intervals, better minus worse, the largest first."""
-    pairs = _pairs(results, ranked(results))
-    on_primary = partial(is_metric, metric=results.shown_metric)
-    records = PairRecords.of(results)
-    found = [comparison_between(records, a, b, about=on_primary, decided=True) for a, b in pairs]
+    facts, pairs = Facts(results), _pairs(results, ranked(results))
+    primary = facts.called(results.shown_metric)
+    step = facts.sign(primary)  # of a loss the second model less the first
+    found = [facts.comparison(primary, *pair[::step]) for pair in pairs]
     decimals = decimals_of(quarter(r.low, r.high) for r in found if r is not None)
-    values = [record.value for record in results.ranking if record.value is not None]
-    smaller = bool(values) and values[0] < values[-1]  # is better: then a loss is turned
     rows = []
-    for (a, b), record in zip(pairs, found, strict=True):
-        shown = turned(record) if record is not None and smaller else record
+    for (a, b), shown in zip(pairs, found, strict=True):
         if shown is None or shown.difference is None:
             continue
         text = number(shown.difference, decimals, signed=True)
-        verdict = verdict_between(records.verdicts.get(unordered(a, b), ()), a, b)
+        verdict = facts.verdict(a, b)
         if verdict is not None and verdict.verdict not in ("better", "worse"):
             text += f" {say(f'chart.pair.{verdict.verdict}')}"
         label = name_of(names, a) + ("" if results.baseline is not None else f" \u2212 {name_of(names, b)}")

@@ -144,28 +144,6 @@ def _family(results: Results) -> tuple[int, str, float]:
     return n, str(results.options.get("correction", "none")), results.deciding_level
 
 
-def greater_is_better(key: Quantity, lower_is_better: bool = False) -> bool:
-    """Say in which direction the metric is better; values of unknown kind go by the run's option."""
-    known = entry("metric", key.metric)
-    if known is None:
-        return True
-    if lower_is_better and known.scale.turnable:
-        return known.scale.greater_is_better is False
-    return known.scale.greater_is_better is not False
-
-
-def find_key(spelled: str, known: list[Quantity]) -> Quantity:
-    """Find the number that a spelling such as ``f1_macro`` or ``recall[class=3]`` means.
-
-    A bare name of a metric that is averaged means the first average of its registration.
-    """
-    by_spelling = {key.spelled: key for key in known}
-    if spelled in by_spelling:
-        return by_spelling[spelled]
-    averaged = [key for key in known if key.metric == spelled and key.label is None]
-    return averaged[0] if averaged else Quantity(spelled)
-
-
 def count_range(counts: Collection[float]) -> str:
     """Write the least and the largest of some counts; one where they are the same."""
     low, high = count(min(counts)), count(max(counts))

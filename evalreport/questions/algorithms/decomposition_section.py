@@ -188,7 +188,7 @@ def _bars(view: View, loss: str) -> Figure:
     )
     limited = any(r.low is not None for r in records)
     interval = say("decomposition.bars_interval") if limited else ""
-    parts = [(view.names[r.model], *leading_parts(r)) for r in records]
+    parts = [(view.short[r.model], *leading_parts(r)) for r in records]
     described = "; ".join(
         say(
             "decomposition.bars_value",
@@ -203,7 +203,7 @@ def _bars(view: View, loss: str) -> Figure:
         title=say("decomposition.bars_title"),
         description=say("decomposition.bars_description", first=first, second=second, values=described),
         caption=say(key, loss=words, first=first, second=second, interval=interval),
-        draw=(partial(bias_variance, view.results, loss=loss, names=view.names),),
+        draw=(partial(bias_variance, view.results, loss=loss, names=view.short),),
         width=6.6,
         height=1.05 + 0.36 * len(records),
     )

@@ -12,7 +12,7 @@ from evalreport.headline import headline, rarest_class
 from evalreport.plots.pictures import Figure
 from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.cautions import one_of_a_code
-from evalreport.report.naming import find_key, listed
+from evalreport.report.naming import listed
 from evalreport.report.sections import audit, pairs
 from evalreport.report.sections.leaderboard import Leaderboard, conflict, leading
 from evalreport.report.sections.leaderboard import describe as describe_board
@@ -352,7 +352,7 @@ def _crossings(view: View) -> list[str]:
 def _about_others(view: View, warning: WarningRecord) -> bool:
     """Return whether a warning is about metrics, none of which the verdict is about."""
     keys, names = view.keys, set(warning.about) - {m.id for m in view.models}
-    metrics = {name for name in names if find_key(name, keys) in keys}
+    metrics = {name for name in names if view.called(name) in keys}
     return bool(metrics) and view.results.shown_metric not in metrics
 
 
@@ -453,7 +453,7 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
 
 def _of_a_rare_class(view: View, detectable: DetectableRecord, pair: Mapping[str, str], gap: str) -> str:
     """Say how many examples, and how many of a rare class among them, are needed; empty where no class limits."""
-    rare = rarest_class(view.results)
+    rare = rarest_class(view)
     if rare is None or detectable.needed is None or detectable.unit != "examples" or detectable.of_each:
         return ""
     label, n = rare

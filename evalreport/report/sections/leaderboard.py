@@ -9,11 +9,11 @@ from functools import partial
 from string import ascii_letters
 
 from evalreport import numbers
+from evalreport.headline.facts import is_cut, oriented
 from evalreport.questions.ranks.records import RankSetRecord
 from evalreport.report.naming import (
     display_of,
     entry,
-    find_key,
     label_of,
     level_of_pairs,
     listed,
@@ -21,7 +21,7 @@ from evalreport.report.naming import (
     summary_of,
 )
 from evalreport.report.table import Cell, Scale, Stroke, difference_scale, stroke, value_cell
-from evalreport.report.view import Model, View, is_cut, limits_at_zero
+from evalreport.report.view import Model, View, limits_at_zero
 from evalreport.schema.lookups import shown_behind, true_counts
 from evalreport.schema.metrics import COMPANIONS, Quantity
 from evalreport.texts import in_words, named, say, shortened
@@ -223,7 +223,7 @@ def conflict(view: View) -> Conflict | None:
     if len(group) < 2 or not records or not view.is_ranked or view.results.baseline is not None:
         return None
     key = next((k for k in view.keys if k.spelled == records[0].metric), None)
-    values = {} if key is None else {m: v for m in group if (v := view.value(m, key)) is not None}
+    values = {} if key is None else {m: v for m in group if (v := view.value_of(m, key)) is not None}
     if key is None or len(values) < 2:
         return None
     best = max(values, key=lambda m: (view.sign(key) * values[m], -m.index))
@@ -273,7 +273,7 @@ def named_metrics(view: View) -> tuple[Quantity, ...]:
         for warning in results.warnings:
             if warning.code == "metrics_disagree" and contenders & set(warning.about):
                 spelled += warning.about[2:]
-    keys_of = dict.fromkeys(find_key(name, keys) for name in spelled)
+    keys_of = dict.fromkeys(map(view.called, spelled))
     return tuple(key for key in keys_of if key in keys[1:] and key in filled)[:MOST_NAMED]
 
 
@@ -470,14 +470,12 @@ def _against_rule(view: View) -> tuple[Panel, ...]:
     if len(view.models) > 1 or not pairs or pairs[0].difference is None:
         return ()
     pair, sign, digits = pairs[0], view.sign(view.primary), view.digits(view.primary)
-    limits = sorted(sign * v for v in (pair.low, pair.high) if v is not None)
-    low, high = limits if len(limits) == 2 else (None, None)
-    gap_size = sign * pairs[0].difference
+    by = oriented(pairs[0].difference, pair.low, pair.high, sign)
     heading = say("leaderboard.gap_rule", metric=view.primary_label, rule=_rule_words(view, pair.rule))
-    differences = [(model, Difference(gap_size, low, high))]
+    differences = [(model, Difference(by.value, by.low, by.high))]
     panel = _panel(heading, view.primary_label, differences, None, digits=digits, letter=LETTER)
     gap = panel.gaps[0]
-    size = replace(gap.cell, value=numbers.number(gap_size, digits, signed=True))
+    size = replace(gap.cell, value=numbers.number(by.value, digits, signed=True))
     return (replace(panel, gaps=(replace(gap, cell=size),), alone=True),)
 
 
@@ -495,11 +493,10 @@ def _panel_of(
             differences.append((model, Difference(None)))
             continue
         low, high = (record.low, record.high) if verdict is None else (verdict.low, verdict.high)
-        if sign < 0:
-            low, high = (None if end is None else -end for end in (high, low))
+        by = oriented(record.difference, low, high, sign)
         behind = verdict is not None and verdict.verdict == "worse"
         cut = verdict is not None and is_cut(verdict)
-        differences.append((model, Difference(sign * record.difference, low, high, behind, cut)))
+        differences.append((model, Difference(by.value, by.low, by.high, behind, cut)))
     gap = "leaderboard.gap" if view.results.baseline is None else "leaderboard.gap_baseline"
     heading, digits = say(gap, metric=view.label(key), model=reference.name), view.digits_of_difference(key)
     return _panel(
@@ -510,7 +507,7 @@ def _panel_of(
 
 def _majority(view: View, reference: Model) -> tuple[float | None, str]:
     """Return how far the rule that needs no model is from the reference, and its name; nothing where there is none."""
-    own = view.value(reference, view.primary)
+    own = view.value_of(reference, view.primary)
     for record in view.results.baselines:
         if Quantity.of(record) == view.primary and own is not None and record.name in RULES:
             return record.value - own, _rule_words(view, record.name)
