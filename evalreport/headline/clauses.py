@@ -364,9 +364,7 @@ def _not_on_the_usual(facts: Facts, first: str, second: str, usual: str) -> Mess
 
 def _on_metric(facts: Facts, pair: Pair) -> Message:
     if not pair.ahead:
-        turned = facts.pair(pair.second, pair.first, pair.quantity)
-        assert turned is not None
-        pair = turned
+        pair = facts.turned(pair)
     a, b = (facts.value(m, pair.quantity) or Limited(0.0) for m in (pair.first, pair.second))
     others = (facts.pair(pair.first, m, pair.quantity) for m in facts.ranked if m != pair.first)
     alike = [p.second for p in others if p is not None and _shown(facts, p) == _shown(facts, pair)]

@@ -257,6 +257,12 @@ class Facts:
             ahead = by.value > 0
         return Pair(a, b, about, by, decided, ahead, verdict, cut)
 
+    def turned(self, pair: Pair) -> Pair:
+        """Return a pair seen from its other model."""
+        other = self.pair(pair.second, pair.first, pair.quantity)
+        assert other is not None
+        return other
+
     def _within_margin(self, by: Limited, verdict: str) -> str:
         margin = self.margin
         if (

@@ -207,9 +207,7 @@ def about_pair(facts: Facts, pair: Pair) -> Lead:
     """Say how two models stand to each other: decided, equivalent, not worse, or not decided."""
     quantity = pair.quantity
     if (pair.decided and not pair.ahead) or pair.verdict == "not-better":
-        turned = facts.pair(pair.second, pair.first)
-        assert turned is not None
-        pair = turned
+        pair = facts.turned(pair)
     first, second = pair.first, pair.second
     a, b = (facts.value(m, quantity) or Limited(0.0) for m in (first, second))
     named = {m: facts.name(m) for m in (first, second)}

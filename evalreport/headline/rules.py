@@ -8,7 +8,6 @@ that holds is used.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,7 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.extensions import InRoom
-from evalreport.gates.conditions import BEST, as_ratio, parse
+from evalreport.gates.conditions import BEST, parse, sides
 from evalreport.gates.outcomes import leader_of
 from evalreport.headline.clauses import (
     asked,
@@ -57,9 +56,6 @@ MOST_FURTHER_DIGITS = 2
 """So many digits are added to a gate's limits, at most, where one looks as if it met the bar."""
 DATA_QUESTIONS = ("examples", "labels", "classes", "predicted_labels", "scores", "missing", "column")
 """Questions of an audit about the data, in the order in which the headline names their alarms; of the rows first."""
-EARLIER_FIRST = re.compile(r"(?:[\d.]+\s*[*×]\s*)?(?:accepted|last)(?:\s*[+\-−]\s*[\d.]+)?")
-"""An earlier run's value where it stands before the sign."""
-SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
 
 
 def headline(results: Results, *, first_of_series: bool = False) -> HeadlineRecord:
@@ -170,7 +166,7 @@ def worst_first(gates: Sequence[GateRecord]) -> list[GateRecord]:
     """Order gates: those that count alarms last, about now before about then, then by the distance from the bar."""
 
     def distance(gate: GateRecord) -> float:
-        _, _, bar = split(gate.gate)
+        _, _, bar = sides(gate.gate)
         try:
             limit = float(bar)
         except ValueError:
@@ -185,7 +181,7 @@ def worst_first(gates: Sequence[GateRecord]) -> list[GateRecord]:
 
 def _counts_alarms(gate: str) -> bool:
     """Say whether a gate counts alarms, so that it names no model."""
-    return split(gate)[0] in ("alarms", "drifts", "fallen_slices")
+    return sides(gate)[0] in ("alarms", "drifts", "fallen_slices")
 
 
 def about_then(gate: str) -> bool:
@@ -193,30 +189,10 @@ def about_then(gate: str) -> bool:
     return "accepted" in gate or "last" in gate.replace('"', " ").split() or "every night" in gate
 
 
-def split(gate: str) -> tuple[str, str, str]:
-    """Divide a gate into what it asks of, the sign and the bar.
-
-    Examples
-    --------
-    >>> split("forest.accuracy >= 0.9"), split("0.9 <= forest.accuracy")
-    (('forest.accuracy', '>=', '0.9'), ('forest.accuracy', '>=', '0.9'))
-    """
-    gate = as_ratio(gate)
-    for sign in (">=", "<=", ">", "<"):
-        left, middle, right = gate.partition(sign)
-        if middle:
-            left, right = left.strip(), right.strip()
-            if left.replace(".", "", 1).replace("-", "", 1).isdigit() or EARLIER_FIRST.fullmatch(left):
-                turned = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}[sign]
-                return right, turned, left
-            return left, sign, right
-    return gate, "", ""
-
-
 def gate_text(facts: Facts, gate: GateRecord) -> Message:
     """Say what a gate asks and what was found."""
-    what, sign, bar = split(gate.gate)
-    needs = f"{SIGNS.get(sign, sign)} {bar}".replace(" - ", " − ")
+    what, sign, bar = sides(gate.gate)
+    needs = f"{sign} {bar}".replace(" - ", " − ")
     model = next((m for m in facts.results.models if mentions(gate.gate, m)), None)
     record = None if model is None else facts.pinned.get(model)
     if model and record is not None and about_then(gate.gate) and gate.value == record.difference is not None:
@@ -525,7 +501,7 @@ def _then(facts: Facts, model: str | None) -> Message | None:
 def data_too(facts: Facts, lead: Lead) -> Message | None:
     """Say that the data changed as well; beside lost rows, where the model in service stands."""
     if lead.code in ("alarm", "lower", "higher", "gate_failed", "no_alarm"):
-        asked = split(str(lead.more.get("gate", "")))[0] if lead.code == "gate_failed" else ""
+        asked = sides(str(lead.more.get("gate", "")))[0] if lead.code == "gate_failed" else ""
         counted = asked == "n"
         fact = _data_fact(facts, rows=not counted) if facts.is_audit else None
         if fact is not None:

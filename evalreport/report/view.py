@@ -90,8 +90,7 @@ class View(Facts):
         return sorted(dict.fromkeys(map(Quantity.of, records)), key=lambda key: key != self.primary)
 
     @cached_property
-    def digits_of_values(self) -> Mapping[Quantity, Digits]:
-        """How each metric's values are written, the same for all models."""
+    def _digits(self) -> Mapping[Quantity, Digits]:
         by_key: dict[Quantity, list[MetricRecord]] = {}
         for (_, key), record in self._records.items():
             by_key.setdefault(key, []).append(record)
@@ -104,14 +103,13 @@ class View(Facts):
         }
 
     @cached_property
-    def digits_of_differences(self) -> Mapping[Quantity, Digits]:
-        """How each metric's differences are written: as its values, with more decimals where they are finer."""
+    def _digits_of_differences(self) -> Mapping[Quantity, Digits]:
         errors: dict[Quantity, list[float]] = {}
         for c in self.results.comparisons:
             error = lookups.quarter(c.low, c.high) if c.recommended and c.slice is None else None
             if error is not None:
                 errors.setdefault(Quantity.of(c), []).append(error)
-        values = {key: self.digits_of_values.get(key, Digits(decimals_of([]))) for key in errors}
+        values = {key: self.digits(key) for key in errors}
         return {
             key: values[key].at_least(decimals_of(error / 10.0 ** values[key].power for error in own))
             for key, own in errors.items()
@@ -176,11 +174,11 @@ class View(Facts):
 
     def digits(self, key: Quantity) -> Digits:
         """Return how one metric's values are written, the same for all models."""
-        return self.digits_of_values.get(key, Digits(decimals_of([])))
+        return self._digits.get(key, Digits(decimals_of([])))
 
     def digits_of_difference(self, key: Quantity) -> Digits:
-        """Return how one metric's differences are written, the same for all pairs."""
-        return self.digits_of_differences.get(key) or self.digits(key)
+        """Return how one metric's differences are written: as its values, with more decimals where they are finer."""
+        return self._digits_of_differences.get(key) or self.digits(key)
 
     def leading_comparison(self, key: Quantity) -> ComparisonRecord | None:
         """Return the first comparison by the test that leads on a metric."""

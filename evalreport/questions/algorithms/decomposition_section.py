@@ -16,7 +16,7 @@ from evalreport.plots.estimates import (
     decomposed,
     leading_parts,
     place_of,
-    replicate_lines,
+    replicates,
 )
 from evalreport.plots.pictures import Figure
 from evalreport.questions.algorithms.records import SQUARES_OF, DecompositionRecord
@@ -257,7 +257,6 @@ def _replicates(view: View) -> Figure | None:
         description=say("decomposition.replicates_description", n=len(shown)),
         caption=say("decomposition.replicates_caption"),
         draw=tuple(
-            partial(replicate_lines, view.results, m.id, legend=i == 0, title=m.name)
-            for i, m in enumerate(shown)
+            partial(replicates, view.results, m.id, legend=i == 0, name=m.name) for i, m in enumerate(shown)
         ),
     ).in_columns(height=3.0)

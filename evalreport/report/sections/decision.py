@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.gates.conditions import as_ratio
+from evalreport.gates.conditions import sides
 from evalreport.headline import headline, rarest_class
 from evalreport.plots.pictures import Figure
 from evalreport.questions.attempts.variance_section import at_each
@@ -65,9 +64,6 @@ SAID_FIRST = {
 """Cautions that say no more than a part of the first sentence, by its code; of classes the one that it names."""
 ALARMS = frozenset({"slice_fell", "worse_than_accepted", "data_changed"})
 """Cautions that the headline of an audit says."""
-SIGNS = {">=": "≥", "<=": "≤"}
-COMPARISON = re.compile(r"""((?:"[^"]*"|[^<>"])*?)\s*(>=|<=|>|<)\s*(.*)""", re.DOTALL)
-"""A gate: its left side, in which a quoted name may hold any sign, the sign, and the bar."""
 TONES = {"bad": "alarm", "undecided": "amber", "good": "quiet", "neutral": ""}
 """The colour of the frame by the tone of the headline."""
 OUT_OF_REACH = 20.0
@@ -244,14 +240,13 @@ def gates_of(view: View) -> list[Gate]:
     """Return the gates, failures first."""
     gates = []
     for gate in sorted(view.results.gates, key=lambda gate: OUTCOMES.index(gate.outcome)):
-        parts = COMPARISON.fullmatch(as_ratio(gate.gate))
-        subject, sign, bar = (gate.gate, "", "") if parts is None else parts.groups()
+        subject, sign, bar = sides(gate.gate)
         value_text = "" if gate.value is None else numbers.to_digits(gate.value, 4)
         if None not in (gate.value, gate.low, gate.high):
             value_text = _with_limits(gate)
         # Models are called as in the condition that was typed, so that it can be typed again.
         bar = numbers.count(int(bar)) if bar.isdigit() else bar
-        bar = visible(f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
+        bar = visible(f"{sign} {bar}") if sign else ""
         word, text = named("gate", gate.outcome), view.text(gate.text)
         gates.append(Gate(gate.outcome, word, visible(subject), value_text, bar, text, gate.exploratory))
     return gates
