@@ -104,7 +104,7 @@ def _figure(
     """Describe a figure of all models; ``about`` names the chart where the title is a finding."""
     return Figure(
         name=name, title=title, caption=" ".join(filter(None, caption)), width=WIDTH, height=HEIGHT,
-        description=say("curves.described", title=about or title, names=listed(list(view.short.values()), 12)),
+        description=say("curves.described", title=about or title, names=listed([m.name for m in view.models], 12)),
         draw=(partial(plot, view.results, names=view.short, **how),),
     )  # fmt: skip
 
