@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 from evalreport import numbers
 from evalreport.engine.distributions import levelled
@@ -122,14 +123,6 @@ class Facts:
             {q for _, q in self._records if METRICS[q.metric].needs == "passes"}, key=lambda q: q.spelled
         )
 
-    def is_of_squares(self, quantity: Quantity) -> bool:
-        """Whether a metric is the mean of squared errors, or its root."""
-        return self.metric(quantity).from_squares is not None
-
-    def needs(self, name: str) -> str:
-        """Say which output of a model a metric is computed from."""
-        return METRICS[name].needs
-
     def called(self, name: str) -> Quantity:
         """Return the quantity over all examples that a spelling such as ``f1_macro`` or ``recall[class=3]`` means.
 
@@ -200,15 +193,11 @@ class Facts:
         record = self.record(model, quantity)
         if record is None or record.value is None or math.isnan(record.value):
             return None
-        first = record.intervals[0] if record.intervals else None
-        return Limited(
-            record.value, None if first is None else first.low, None if first is None else first.high
-        )
+        return Limited(record.value, *lookups.with_limits(record)[1:])
 
     def overall(self, metric: str) -> Quantity | None:
         """Return the quantity of a metric over all examples that the results hold."""
-        overall_quantities = [q for (_, q) in self._records if q.metric == metric and q.label is None]
-        return overall_quantities[0] if overall_quantities else None
+        return next((q for _, q in self._records if q.metric == metric and q.label is None), None)
 
     @cached_property
     def _by_pair(self) -> lookups.PairRecords:
@@ -279,13 +268,8 @@ class Facts:
     @cached_property
     def pairs(self) -> list[Pair]:
         """Every compared pair on the primary metric, the better value first."""
-        found = []
-        for i, a in enumerate(self.ranked):
-            for b in self.ranked[i + 1 :]:
-                pair = self.pair(a, b)
-                if pair is not None:
-                    found.append(pair)
-        return found
+        pairs = (self.pair(a, b) for a, b in combinations(self.ranked, 2))
+        return [pair for pair in pairs if pair is not None]
 
     @property
     def without_a_test(self) -> bool:
@@ -359,9 +343,9 @@ class Facts:
     def change(self, model: str) -> Limited | None:
         """Return by how much a model is better than when accepted; None where that is not known."""
         record = self.accepted.get(model)
-        if record is None or record.difference is None or self.primary is None:
+        if record is None or record.difference is None:
             return None
-        return oriented(record.difference, record.low, record.high, self.sign(self.primary))
+        return oriented(record.difference, record.low, record.high, self.sign(self.quantity))
 
     def moved(self, model: str) -> int:
         """Return -1 (1) where a model is worse (better) than the accepted runs by three errors of the alarm."""
@@ -384,9 +368,9 @@ class Facts:
         if named:
             return named
         then = {m: r.reference_value for m, r in self.accepted.items() if r.reference_value is not None}
-        if not then or self.primary is None:
+        if not then:
             return list(self.ranked[:1])
-        sign = self.sign(self.primary)
+        sign = self.sign(self.quantity)
         return [max(sorted(then), key=lambda m: sign * (then[m] or 0.0))]
 
 

@@ -267,7 +267,8 @@ def alarm(facts: Facts) -> Lead | None:
     models = facts.alarms("worse", "worse_this_run")
     fallen = [r.about for r in models if r.about in facts.results.models]
     if fallen:
-        order = sorted(dict.fromkeys(fallen), key=lambda m: (m not in facts.in_service, _fall(facts, m), m))
+        changes = {m: facts.change(m) or Limited(0.0) for m in fallen}
+        order = sorted(changes, key=lambda m: (m not in facts.in_service, changes[m].value, m))
         model = order[0]
         alone = _only_slice(facts, model)
         if alone is not None and len(order) == 1:
@@ -307,11 +308,6 @@ def _fell_in(facts: Facts, record: AuditRecord) -> Message:
     return Message("headline.slice_fell", now=now, then=then, **known)
 
 
-def _fall(facts: Facts, model: str) -> float:
-    change = facts.change(model)
-    return 0.0 if change is None else change.value
-
-
 def _fell(facts: Facts, model: str) -> Message:
     record, primary = facts.accepted.get(model), facts.quantity
     if record is None or record.difference is None:
@@ -346,16 +342,6 @@ def _change(facts: Facts, record: HistoryRecord) -> dict[str, object]:
     return {"metric": facts.words(primary), "now": now, "then": then, "change": change.as_change()}
 
 
-def _unusual(facts: Facts, direction: int) -> list[str]:
-    """Return the models that moved beyond three of the alarm's standard errors, the furthest first."""
-    names = []
-    for model in facts.results.models:
-        change = facts.change(model)
-        if change is not None and facts.moved(model) == direction:
-            names.append((model not in facts.in_service, -direction * change.value, model))
-    return [model for *_, model in sorted(names)]
-
-
 def lower(facts: Facts) -> Lead | None:
     """Name a model that is worse than when accepted beyond three errors of the alarm, without an alarm."""
     return _moved(facts, -1, "lower")
@@ -367,7 +353,9 @@ def higher(facts: Facts) -> Lead | None:
 
 
 def _moved(facts: Facts, direction: int, code: str) -> Lead | None:
-    moved = _unusual(facts, direction) if facts.is_audit else []
+    changes = {m: c for m in facts.results.models if (c := facts.change(m)) is not None}
+    moved = [m for m in changes if facts.moved(m) == direction]
+    moved.sort(key=lambda m: (m not in facts.in_service, -direction * changes[m].value, m))
     if not moved:
         return None
     text = Message(f"headline.{code}", model=facts.name(moved[0]), **_since(facts, moved[0]))
@@ -461,8 +449,6 @@ LEADS: tuple[Callable[[Facts], Lead | None], ...] = (
 
 
 # --- the clause -------------------------------------------------------------------------------------------------------
-
-OF_AUDITS = frozenset({"alarm", "lower", "higher", "no_alarm", "not_compared", "data_changed"})
 
 
 def further(facts: Facts, lead: Lead) -> Message | None:

@@ -318,15 +318,9 @@ def by_slice(
         Names of the slice's values; the values if None.
     """
     wanted = metric if metric is not None else results.shown_metric
-    own = [r for r in results.metrics if r.model == model and r.slice is not None and is_metric(r, wanted)]
-    columns = [record.slice.column for record in own if record.slice is not None]
-    chosen = column if column is not None else (columns[0] if columns else "")
-    flagged = {
-        r.slice.value
-        for r in results.disparities
-        if (r.model, r.slice.column) == (model, chosen) and r.flagged
-    }
-    rows = [(r.slice.value, r) for r in own if r.slice is not None and r.slice.column == chosen]
+    chosen, records = _sliced(results, wanted, column)
+    flagged = _flagged(results, model, chosen)
+    rows = [(value, r) for (name, value), r in records.items() if name == model]
     index = place_of_model(results, model)
     whole, low, high = with_limits(values_of(results, wanted).get(model))
     if low is not None and high is not None:
@@ -341,6 +335,21 @@ def by_slice(
         name_parts(parts, f"m{index}--slice-{place}")
     lay_rows(ax, len(rows), words(wanted))
     write_title(ax, None, model)
+
+
+def _sliced(
+    results: Results, metric: str, column: str | None
+) -> tuple[str, dict[tuple[str, str], MetricRecord]]:
+    """Return a column, by default the first, and the values of a metric by model and slice of it."""
+    sliced = [(r.slice, r) for r in results.metrics if r.slice is not None and is_metric(r, metric)]
+    chosen = column if column is not None else next((place.column for place, _ in sliced), "")
+    return chosen, {(r.model, place.value): r for place, r in sliced if place.column == chosen}
+
+
+def _flagged(results: Results, model: str, column: str) -> set[str]:
+    """Return the slices of a column in which a model is shown to differ."""
+    of = (model, column)
+    return {r.slice.value for r in results.disparities if (r.model, r.slice.column) == of and r.flagged}
 
 
 LEAST_EXAMPLES = 10
@@ -373,12 +382,7 @@ def over_time(
         Names of models to write; the models' own if None.
     """
     wanted = metric if metric is not None else results.shown_metric
-    sliced = [r for r in results.metrics if r.slice is not None and is_metric(r, wanted)]
-    columns = [r.slice.column for r in sliced if r.slice is not None]
-    chosen = column if column is not None else (columns[0] if columns else "")
-    by_period = {
-        (r.model, r.slice.value): r for r in sliced if r.slice is not None and r.slice.column == chosen
-    }
+    chosen, by_period = _sliced(results, wanted, column)
     periods = [value for value in dict.fromkeys(v for _, v in by_period) if not is_special(value)]
     models = shown_models(results, names, highlight)
     for model in reversed(models):
@@ -413,11 +417,7 @@ def _draw_first(
 ) -> None:
     """Draw the intervals and markers of the first model, and its value on all examples as a dotted line."""
     model, mark = ranked(results)[index], mark_of(index)
-    differ = {
-        r.slice.value
-        for r in results.disparities
-        if (r.model, r.slice.column) == (model, column) and r.flagged
-    }
+    differ = _flagged(results, model, column)
     whole = values_of(results, results.shown_metric).get(model)
     if whole is not None and whole.value is not None:
         ax.axhline(whole.value, color=MUTED, linewidth=0.9, linestyle=(0.0, (1.0, 1.5)), zorder=1)

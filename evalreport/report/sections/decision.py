@@ -410,40 +410,35 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     second = conflict(view) if metric else None
     observed = view.comparison(view.primary if second is None else second.key, a.id, b.id)
     gap = numbers.to_digits(abs(0.0 if observed is None else observed.difference or 0.0), 2)
+    if detectable.needed is None:
+        of = "_scores" if view.results.task == "scores" else "_questions" if at_each(view) else ""
+        if clusters is not None:
+            of = "_clusters"
+        elif view.results.options.get("join") == "independent":
+            of = "_two_sets"
+        size = numbers.to_digits(detectable.difference, 2)
+        shown = say(f"decision.settle_detectable{of}", **pair, size=size)
+        folds = view.results.design in OF_ALGORITHMS
+        return f"{shown} {say('decision.settle_not_over_folds')}" if folds else shown
+    unit: str = "two_sets" if detectable.of_each is not None else detectable.unit
     drawn = float(_n_fits(view) or view.results.n) if detectable.unit == "datasets" else float(view.results.n)
     if detectable.unit == "clusters" and clusters is not None:
         drawn = clusters[0]
-    if detectable.needed is not None and detectable.needed > OUT_OF_REACH * drawn:
+    if detectable.needed > OUT_OF_REACH * drawn:
         needed = numbers.rounded_count(detectable.needed)
-        unit_words = say(f"decision.unit_{detectable.unit if detectable.of_each is None else 'two_sets'}")
-        far = say("decision.settle_out_of_reach", **pair, needed=needed, unit=unit_words, gap=gap)
-        return " ".join(filter(None, (far, _cost_of_a_look(view, detectable))))
-    if detectable.needed is not None:
-        unit: str = detectable.unit
-        if detectable.unit == "examples" and at_each(view):
+        unit_words = say(f"decision.unit_{unit}")
+        text = say("decision.settle_out_of_reach", **pair, needed=needed, unit=unit_words, gap=gap)
+    else:
+        if unit == "examples" and at_each(view):
             unit = "questions"
         if detectable.of_each is not None:
-            unit = "two_sets"
             sizes = detectable.of_each if record.about[0] == a.id else detectable.of_each[::-1]
             pair |= dict(zip(("of_a", "of_b"), map(numbers.count, sizes), strict=True))
-        within = _of_a_rare_class(view, detectable, pair, gap) or say(
-            f"decision.settle_{unit}",
-            **pair,
-            needed=numbers.count(detectable.needed),
-            gold="" if detectable.gold is None else numbers.count(detectable.gold),
-            gap=gap,
-        )
-        return " ".join(filter(None, (within, _cost_of_a_look(view, detectable))))
-    of = "_scores" if view.results.task == "scores" else "_questions" if at_each(view) else ""
-    if clusters is not None:
-        of = "_clusters"
-    elif view.results.options.get("join") == "independent":
-        of = "_two_sets"
-    size = numbers.to_digits(detectable.difference, 2)
-    shown = say(f"decision.settle_detectable{of}", **pair, size=size)
-    if view.results.design in OF_ALGORITHMS:
-        return f"{shown} {say('decision.settle_not_over_folds')}"
-    return shown
+        gold = "" if detectable.gold is None else numbers.count(detectable.gold)
+        needed = numbers.count(detectable.needed)
+        rare = _of_a_rare_class(view, detectable, pair, gap)
+        text = rare or say(f"decision.settle_{unit}", **pair, needed=needed, gold=gold, gap=gap)
+    return " ".join(filter(None, (text, _cost_of_a_look(view, detectable))))
 
 
 def _of_a_rare_class(view: View, detectable: DetectableRecord, pair: Mapping[str, str], gap: str) -> str:
