@@ -66,8 +66,6 @@ ALARMS = frozenset({"slice_fell", "worse_than_accepted", "data_changed"})
 """Cautions that the headline of an audit says."""
 TONES = {"bad": "alarm", "undecided": "amber", "good": "quiet", "neutral": ""}
 """The colour of the frame by the tone of the headline."""
-OUT_OF_REACH = 20.0
-"""More than this many times as many examples as there are is more than anybody will have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +350,9 @@ def _about_others(view: View, warning: WarningRecord) -> bool:
 
 
 # --- what would settle it -------------------------------------------------------------------------------------------
+
+OUT_OF_REACH = 20.0
+"""More than this many times as many examples as there are is more than anybody will have."""
 
 
 def _open(view: View) -> tuple[Model, Model, VerdictRecord, str] | None:
