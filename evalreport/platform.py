@@ -12,10 +12,7 @@ import os
 import signal
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import subprocess
+from typing import Any
 
 # --- files --------------------------------------------------------------------------------------------------------
 
@@ -203,34 +200,6 @@ def out_of_time(code: int) -> bool:
     """Return whether an exit code is that of a process which had used up its processor time."""
     number = getattr(signal, "SIGXCPU", None)
     return number is not None and code == -number
-
-
-class Replies:
-    """What a process writes to its standard output, read with a limit on time.
-
-    A thread reads, since not every system can wait for a pipe with a limit; it ends with the process.
-    """
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
-        assert process.stdout is not None
-        self._descriptor = process.stdout.fileno()
-        self._reader = ThreadPoolExecutor(1, thread_name_prefix="replies")
-
-    def read(self, size: int, seconds: float) -> bytes:
-        """Return at most so many bytes as soon as there are any; none at the end.
-
-        Raises
-        ------
-        TimeoutError
-            There were none for so many seconds.
-        """
-        return self._reader.submit(os.read, self._descriptor, size).result(timeout=max(seconds, 0.0))
-
-    def close(self) -> None:
-        """Let the thread end; the process has been ended before."""
-        self._reader.shutdown(wait=True)
 
 
 def _fcntl() -> ModuleType | None:

@@ -19,11 +19,11 @@ DESIGN = Path("docs", "design.md")
 
 # Stand on the core, and not on one another.
 EXTENSIONS = frozenset({"audit", "verify", "reviews", "refit", "imports", "scale", "looks"})
-# Draw and describe results alone; the registries say what metrics, intervals and tests are called, and the rules of
-# the headline read results alone as well.
+# Draw and describe results alone; the registries say what metrics, intervals and tests are called, and the facts and
+# rules of the headline read results alone as well.
 USE_RESULTS_ALONE = frozenset({"plots", "report"})
 ALSO_FOR_RESULTS_ALONE = frozenset(
-    {f"{PACKAGE}.{name}" for name in ("metrics", "intervals", "comparisons", "headline")}
+    {f"{PACKAGE}.{name}" for name in ("metrics", "intervals", "comparisons", "headline", "headline.facts")}
 ) | {f"{PACKAGE}.gates.conditions"}
 # Loaded when the package is imported or help is printed, so they load nothing that these do not need.
 LIGHT = frozenset(

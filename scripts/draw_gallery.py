@@ -14,7 +14,7 @@ import numpy as np
 
 import evalreport
 from evalreport import plots
-from evalreport.plots.pictures import panels
+from evalreport.plots.pictures import Figure, panels
 from evalreport.plots.style import to_svg
 from evalreport.schema.results import Results
 
@@ -187,7 +187,11 @@ def main() -> int:
     drawn = pictures()
     for name, (draw, width, height, title) in drawn.items():
         with plots.report_style():
-            figure = panels([draw], width=width, height=height)
+            figure = panels(
+                Figure(
+                    name=name, title="", description="", caption="", draw=(draw,), width=width, height=height
+                )
+            )
             svg = to_svg(figure, name=name.replace("_", "-"), title=title, description=title)
         (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
     print(f"{len(drawn)} pictures in {FOLDER.relative_to(ROOT)}")

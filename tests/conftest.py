@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -149,11 +148,11 @@ def templates_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the documents of templates in this process; tests/report/test_template_process.py has the real one."""
 
     def made(documents: Any, arguments: Any, names: Any, **_limits: Any) -> dict[str, Any]:
-        steps, found = documents(*arguments), {}
+        ways, found = documents(*arguments), {}
         for name in names:
-            first, *further = steps[name]
+            begin, finish = ways[name]
             try:
-                found[name] = reduce(lambda content, step: step(content), further, first())
+                found[name] = finish(begin())
             except OutputError as error:
                 found[name] = error
         return found

@@ -59,20 +59,6 @@ def test_a_file_without_links_is_copied(tmp_path: Path, monkeypatch: pytest.Monk
     assert (tmp_path / "a").stat().st_nlink == 1
 
 
-def test_a_silent_process_is_not_waited_for_without_end() -> None:
-    """What it writes is read as it comes; then the limit passes."""
-    silent = "import sys, time; sys.stdout.write('ready'); sys.stdout.flush(); time.sleep(60)"
-    with subprocess.Popen([sys.executable, "-c", silent], stdout=subprocess.PIPE) as process:
-        replies = platform.Replies(process)
-        try:
-            assert replies.read(100, 60.0) == b"ready"
-            with pytest.raises(TimeoutError):
-                replies.read(100, 0.05)
-        finally:
-            process.kill()
-            replies.close()
-
-
 @pytest.mark.slow
 def test_a_run_needs_no_name_that_only_some_systems_have(tmp_path: Path) -> None:
     """With a pattern that no shell has expanded, templates, a console of cp1252 and every text file's encoding named.

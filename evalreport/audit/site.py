@@ -401,7 +401,7 @@ def _page(found: Sequence[Timeline], templates: Path | None) -> bytes:
 
 
 def _ways(found: Sequence[Timeline], templates: Path | None) -> Documents:
-    return {PAGE: (partial(site_page, found, templates),)}
+    return {PAGE: (partial(site_page, found, templates), bytes)}
 
 
 def site_page(found: Sequence[Timeline], templates: Path | None) -> bytes:

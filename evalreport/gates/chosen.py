@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from evalreport.gates.conditions import Gate, Term, cost_of, parsed
+from evalreport.gates.conditions import cost_of, parsed
 from evalreport.gates.outcomes import quantity_of, slice_of
 from evalreport.gates.ratios import samples_within
 from evalreport.metrics.registry import Quantity
@@ -31,23 +31,16 @@ def chosen_values(
         return ()
     leader, level = results.chosen.model, level_among(results.chosen.among, options)
     asked: dict[tuple[Quantity, Slice | None], None] = {}
-    for gate, term in _terms(results, options):
-        quantity, within = quantity_of(gate, term, results), slice_of(gate, term, results)
-        asked[quantity, within] = None
+    for gate in parsed(options.gates, results.models):
+        if len(gate.terms) != 1 or gate.reference is not None or gate.every_night:
+            continue
+        (term,) = gate.terms
+        if cost_of(term.metric) is None and (term.best or term.model == leader):
+            term = replace(term, model=leader, best=False)
+            asked[quantity_of(gate, term, results), slice_of(gate, term, results)] = None
     values = []
     for quantity, within in asked:
         own = samples_within(within, quantity, samples, predictions, divisions, options)
         if any((leader, quantity) in sample.estimates for sample in own):
             values.append(chosen_value(own, leader, quantity, level, within=within))
     return tuple(values)
-
-
-def _terms(results: Results, options: Options) -> Iterator[tuple[Gate, Term]]:
-    """Yield each gate on the leader against a number, with its term."""
-    assert results.chosen is not None
-    for gate in parsed(options.gates, results.models):
-        if len(gate.terms) != 1 or gate.reference is not None or gate.every_night:
-            continue
-        (term,) = gate.terms
-        if cost_of(term.metric) is None and (term.best or term.model == results.chosen.model):
-            yield gate, replace(term, model=results.chosen.model, best=False)

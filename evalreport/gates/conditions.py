@@ -231,6 +231,28 @@ def as_ratio(text: str) -> str:
     return text if match is None else f"{match[1]} / {match[4]} {match[2]} {match[3]}"
 
 
+_SIDES = re.compile(r"""((?:"[^"]*"|[^<>"])*?)\s*(>=|<=|>|<)\s*(.*)""", re.DOTALL)
+"""A gate: its left side, in which a quoted name may hold any sign, the sign, and the right side."""
+SIGNS = {">=": "≥", "<=": "≤"}
+
+
+def sides(text: str) -> tuple[str, str, str]:
+    """Divide a gate into what it is about, the sign and the bar; without a sign it is all of the first.
+
+    Examples
+    --------
+    >>> sides("forest.accuracy >= 0.9"), sides("0.9 <= forest.accuracy")
+    (('forest.accuracy', '≥', '0.9'), ('forest.accuracy', '≥', '0.9'))
+    """
+    match = _SIDES.fullmatch(as_ratio(text))
+    if match is None:
+        return text, "", ""
+    left, comparator, right = match[1].strip(), _COMPARATORS[match[2]], match[3].strip()
+    if re.fullmatch(_BOUND, left):
+        left, comparator, right = right, MIRRORED[comparator], left
+    return left, SIGNS.get(comparator, comparator), right
+
+
 def asks_an_audit(text: str, *, models: Sequence[str]) -> bool:
     """Say whether a gate is about earlier runs, or counts what only an audit asks; not where it cannot be read.
 

@@ -10,7 +10,7 @@ from evalreport.headline.degenerate import differ, labels_are_given
 from evalreport.headline.facts import Facts, Limited, Pair, number_of, rows_on, values_beside
 from evalreport.headline.lead import MOST_NAMES, OF_RUNS, Lead
 from evalreport.headline.models import values_are_shown
-from evalreport.metrics.registry import Quantity
+from evalreport.metrics.registry import METRICS, Quantity
 from evalreport.questions.calibration.findings import calibration_findings
 from evalreport.schema.decisions import TaskVerdictRecord
 from evalreport.schema.metrics import Slice
@@ -76,7 +76,7 @@ def _wrong(facts: Facts) -> Message | None:
 def _without_value(facts: Facts) -> Message:
     primary, models = facts.quantity, facts.without_value
     scored = {
-        r.model for r in facts.results.metrics if r.value is not None and facts.needs(r.metric) != "labels"
+        r.model for r in facts.results.metrics if r.value is not None and METRICS[r.metric].needs != "labels"
     }
     of_labels = facts.metric(primary).needs != "labels" and not scored & set(models)
     key = "labels_alone" if of_labels and facts.results.confusion else "no_value_of"
@@ -250,8 +250,8 @@ def never_found(facts: Facts, lead: Lead) -> Message | None:
 
 def one_score_of_second(facts: Facts, lead: Lead) -> Message | None:
     """Say that the model that is behind gives every example the same score."""
-    second, primary = lead.second, facts.primary
-    if lead.code != "ahead" or second is None or len(facts.ranked) != 2 or primary is None:
+    second, primary = lead.second, facts.quantity
+    if lead.code != "ahead" or second is None or len(facts.ranked) != 2:
         return None
     flat = {m for w in facts.results.warnings if w.code == "constant_scores" for m in w.about}
     if second not in flat or facts.metric(primary).needs not in ("scores", "probabilities"):
@@ -295,9 +295,7 @@ def otherwise(facts: Facts, lead: Lead) -> Message | None:
     first, second = lead.first, lead.second
     if lead.code not in OF_RUNS or first is None or second is None or lead.code == "reversed":
         return None
-    names = [
-        n for n in BESIDE.get(facts.results.task, ()) if facts.primary is None or n != facts.primary.metric
-    ]
+    names = [n for n in BESIDE.get(facts.results.task, ()) if n != facts.quantity.metric]
     usual = facts.results.usual_metric
     if usual in names:
         names = [usual, *(n for n in names if n != usual)]
@@ -364,9 +362,7 @@ def _not_on_the_usual(facts: Facts, first: str, second: str, usual: str) -> Mess
 
 def _on_metric(facts: Facts, pair: Pair) -> Message:
     if not pair.ahead:
-        turned = facts.pair(pair.second, pair.first, pair.quantity)
-        assert turned is not None
-        pair = turned
+        pair = facts.turned(pair)
     a, b = (facts.value(m, pair.quantity) or Limited(0.0) for m in (pair.first, pair.second))
     others = (facts.pair(pair.first, m, pair.quantity) for m in facts.ranked if m != pair.first)
     alike = [p.second for p in others if p is not None and _shown(facts, p) == _shown(facts, pair)]
@@ -386,10 +382,10 @@ def _shown(facts: Facts, pair: Pair) -> list[float]:
 
 def _same_ranking(facts: Facts, lead: Lead) -> Message | None:
     """Say that two models rank alike, so that the labels of one are better by its threshold alone."""
-    auc, primary = facts.overall("roc_auc"), facts.primary
+    auc = facts.overall("roc_auc")
     if lead.code != "ahead" or lead.first is None or lead.second is None:
         return None
-    if auc is None or primary is None or facts.metric(primary).needs != "labels":
+    if auc is None or facts.metric(facts.quantity).needs != "labels":
         return None
     row = next((r for r in rows_on(facts.results, auc) if {r.a, r.b} == {lead.first, lead.second}), None)
     loss = facts.overall("log_loss")
@@ -499,7 +495,8 @@ def one_example(facts: Facts, lead: Lead) -> Message | None:
     square, worst = facts.overall("mse"), facts.overall("max_error")
     if lead.code not in OF_RUNS or lead.code == "same_answers" or square is None or worst is None:
         return None
-    if facts.primary is None or not facts.is_of_squares(facts.primary) or facts.results.options.get("weight"):
+    of_squares = facts.metric(facts.quantity).from_squares is not None
+    if not of_squares or facts.results.options.get("weight"):
         return None
     shares: dict[str, float] = {}
     for model in (lead.first, lead.second):

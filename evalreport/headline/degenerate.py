@@ -123,9 +123,7 @@ def _cause_in_the_data(facts: Facts) -> Message:
 
 def same_answers(facts: Facts) -> Lead | None:
     """Say that all models give the same answers, or are right and wrong on the same examples."""
-    models, primary = facts.ranked, facts.primary
-    if not models or primary is None:
-        return None
+    models, primary = facts.ranked, facts.quantity
     if len(models) < 2:
         return None
     params = {
@@ -179,8 +177,8 @@ def _same_labels(facts: Facts) -> bool:
 
     Of several classes in counts that is not known.
     """
-    results, primary = facts.results, facts.primary
-    if primary is None or facts.metric(primary).needs != "labels":
+    results = facts.results
+    if facts.metric(facts.quantity).needs != "labels":
         return False
     whole = next((u for u in results.unanimity if u.label is None), None)
     if whole is None or whole.all_right + whole.all_wrong < whole.n:
@@ -194,8 +192,8 @@ def _alike_in_scores(facts: Facts) -> Literal["probabilities", "order"] | None:
 
     A difference of areas under the ROC curve, or of losses, does not vary where it is the same, 0, on every example.
     """
-    results, primary = facts.results, facts.primary
-    if primary is None or results.task != "binary":
+    results, primary = facts.results, facts.quantity
+    if results.task != "binary":
         return None
 
     def same_on_every_example(name: str) -> bool:
@@ -254,12 +252,7 @@ def one_answer(facts: Facts) -> Lead | None:
     """Say that every model gives the same one answer, or the same score, to every example."""
     models = facts.ranked
     flat = {m for w in facts.results.warnings if w.code == "constant_scores" for m in w.about}
-    if (
-        models
-        and facts.primary is not None
-        and _of_scores(facts, facts.primary)
-        and set(facts.results.models) <= flat
-    ):
+    if models and _of_scores(facts, facts.quantity) and set(facts.results.models) <= flat:
         text = Message(
             "headline.one_score", names=_named(facts, models), n=len(models), examples=facts.results.n
         )

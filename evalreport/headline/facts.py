@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 from evalreport import numbers
 from evalreport.engine.distributions import levelled
@@ -13,9 +14,11 @@ from evalreport.gates.conditions import BEST
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import METRICS, OF_THE_POSITIVE, Quantity
 from evalreport.questions.baselines.records import AgainstRuleRecord
+from evalreport.questions.slices.records import DisparityRecord
 from evalreport.schema import lookups
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.comparisons import ComparisonRecord
+from evalreport.schema.decisions import CUT, VerdictRecord
 from evalreport.schema.metrics import MEANS_OF_A_COLUMN, MetricRecord
 from evalreport.schema.results import Results
 from evalreport.texts import Message
@@ -79,17 +82,14 @@ class Facts:
     # --- names and words ---------------------------------------------------------------------------------------------
 
     @cached_property
-    def _by_pair(self) -> lookups.PairRecords:
-        return lookups.PairRecords.of(self.results)
-
-    @cached_property
-    def _short(self) -> Mapping[str, str]:
+    def short(self) -> Mapping[str, str]:
+        """The short name that the report calls each model by."""
         return short_names(self.results.models)
 
     def name(self, model: str) -> str:
         """Name a model: in full where that is readable, else as the report calls it."""
         full = visible(model)
-        return full if full.strip() and len(full) <= LONGEST_NAME else self._short.get(model, full)
+        return full if full.strip() and len(full) <= LONGEST_NAME else self.short.get(model, full)
 
     def names(self, models: Iterable[str]) -> tuple[str, ...]:
         """Name models."""
@@ -123,23 +123,18 @@ class Facts:
             {q for _, q in self._records if METRICS[q.metric].needs == "passes"}, key=lambda q: q.spelled
         )
 
-    def is_of_squares(self, quantity: Quantity) -> bool:
-        """Whether a metric is the mean of squared errors, or its root."""
-        return self.metric(quantity).from_squares is not None
+    def called(self, name: str) -> Quantity:
+        """Return the quantity over all examples that a spelling such as ``f1_macro`` or ``recall[class=3]`` means.
 
-    def needs(self, name: str) -> str:
-        """Say which output of a model a metric is computed from."""
-        return METRICS[name].needs
+        A bare name of a metric that is averaged means the first average of its registration.
+        """
+        return self.spelled(name) or Quantity(name)
 
     @cached_property
     def primary(self) -> Quantity | None:
         """The primary metric."""
         name = self.results.primary_metric
-        if not name:
-            return None
-        keys = [Quantity.of(r) for r in self.results.metrics if r.slice is None]
-        exact = next((q for q in keys if q.spelled == name), None)
-        return exact or next((q for q in keys if q.metric == name and q.label is None), Quantity(name))
+        return self.called(name) if name else None
 
     @property
     def quantity(self) -> Quantity:
@@ -152,12 +147,12 @@ class Facts:
         return METRICS[quantity.metric]
 
     def sign(self, quantity: Quantity) -> int:
-        """Return 1 where larger values are better, else -1."""
-        metric = self.metric(quantity)
-        greater = metric.scale.greater_is_better
-        if metric.scale.turnable and self.results.options.get("lower_is_better"):
-            greater = not greater
-        return -1 if greater is False else 1
+        """Return -1 where smaller values are better, else 1; 1 also of a metric that only a newer version knows."""
+        if quantity.metric not in METRICS:
+            return 1
+        scale = self.metric(quantity).scale
+        turned = scale.turnable and bool(self.results.options.get("lower_is_better"))
+        return -1 if scale.greater_is_better is turned else 1
 
     def loss(self, quantity: Quantity) -> str:
         """Return the ending of the texts in which a smaller value is better: "_loss", or nothing."""
@@ -181,9 +176,9 @@ class Facts:
         """The models that have no value of the primary metric."""
         return [m for m in self.results.models if m not in self.ranked]
 
-    def record(self, model: str, quantity: Quantity, slice_value: object = None) -> MetricRecord | None:
+    def record(self, model: str, quantity: Quantity) -> MetricRecord | None:
         """Return one model's record of a quantity over all examples."""
-        return self._records.get((model, quantity)) if slice_value is None else None
+        return self._records.get((model, quantity))
 
     @cached_property
     def _records(self) -> dict[tuple[str, Quantity], MetricRecord]:
@@ -198,15 +193,26 @@ class Facts:
         record = self.record(model, quantity)
         if record is None or record.value is None or math.isnan(record.value):
             return None
-        first = record.intervals[0] if record.intervals else None
-        return Limited(
-            record.value, None if first is None else first.low, None if first is None else first.high
-        )
+        return Limited(record.value, *lookups.with_limits(record)[1:])
 
     def overall(self, metric: str) -> Quantity | None:
         """Return the quantity of a metric over all examples that the results hold."""
-        overall_quantities = [q for (_, q) in self._records if q.metric == metric and q.label is None]
-        return overall_quantities[0] if overall_quantities else None
+        return next((q for _, q in self._records if q.metric == metric and q.label is None), None)
+
+    @cached_property
+    def _by_pair(self) -> lookups.PairRecords:
+        return lookups.PairRecords.of(self.results)
+
+    def comparison(self, quantity: Quantity, a: str, b: str) -> ComparisonRecord | None:
+        """Return the recommended comparison a - b; on the primary metric its limits are the pair's one interval."""
+        return lookups.comparison_between(
+            self._by_pair, a, b, about=lambda r: Quantity.of(r) == quantity, decided=quantity == self.primary
+        )
+
+    def verdict(self, a: str, b: str, records: Sequence[VerdictRecord] | None = None) -> VerdictRecord | None:
+        """Return the verdict of a seen from b, among those on the primary metric or among ``records``."""
+        among = self._by_pair.verdicts.get(lookups.unordered(a, b), ()) if records is None else records
+        return lookups.verdict_between(among, a, b)
 
     def pair(self, a: str, b: str, quantity: Quantity | None = None, *, metrics: int = 1) -> Pair | None:
         """Return a pair seen from ``a``; None where they were not compared.
@@ -218,20 +224,17 @@ class Facts:
         """
         primary = quantity is None or quantity == self.primary
         about = self.quantity if quantity is None else quantity
-        row = lookups.comparison_between(
-            self._by_pair, a, b, about=lambda r: Quantity.of(r) == about, decided=primary
-        )
+        row = self.comparison(about, a, b)
         if row is None or row.difference is None:
             return None
         sign, verdict = self.sign(about), "undecided"
         by = oriented(row.difference, row.low, row.high, sign)
         cut = False
         if primary:
-            found = lookups.verdict_between(self._by_pair.verdicts.get(lookups.unordered(a, b), ()), a, b)
+            found = self.verdict(a, b)
             if found is None:
                 return None
-            verdict = found.verdict
-            cut = (found.method or "").endswith("cut at 0")
+            verdict, cut = found.verdict, is_cut(found)
             decided = verdict in ("better", "worse")
             ahead = verdict == "better"
             verdict = self._within_margin(by, verdict)
@@ -242,6 +245,12 @@ class Facts:
             decided = small and row.difference != 0 and not by.holds(0.0)
             ahead = by.value > 0
         return Pair(a, b, about, by, decided, ahead, verdict, cut)
+
+    def turned(self, pair: Pair) -> Pair:
+        """Return a pair seen from its other model."""
+        other = self.pair(pair.second, pair.first, pair.quantity)
+        assert other is not None
+        return other
 
     def _within_margin(self, by: Limited, verdict: str) -> str:
         margin = self.margin
@@ -259,13 +268,8 @@ class Facts:
     @cached_property
     def pairs(self) -> list[Pair]:
         """Every compared pair on the primary metric, the better value first."""
-        found = []
-        for i, a in enumerate(self.ranked):
-            for b in self.ranked[i + 1 :]:
-                pair = self.pair(a, b)
-                if pair is not None:
-                    found.append(pair)
-        return found
+        pairs = (self.pair(a, b) for a, b in combinations(self.ranked, 2))
+        return [pair for pair in pairs if pair is not None]
 
     @property
     def without_a_test(self) -> bool:
@@ -339,9 +343,9 @@ class Facts:
     def change(self, model: str) -> Limited | None:
         """Return by how much a model is better than when accepted; None where that is not known."""
         record = self.accepted.get(model)
-        if record is None or record.difference is None or self.primary is None:
+        if record is None or record.difference is None:
             return None
-        return oriented(record.difference, record.low, record.high, self.sign(self.primary))
+        return oriented(record.difference, record.low, record.high, self.sign(self.quantity))
 
     def moved(self, model: str) -> int:
         """Return -1 (1) where a model is worse (better) than the accepted runs by three errors of the alarm."""
@@ -364,10 +368,15 @@ class Facts:
         if named:
             return named
         then = {m: r.reference_value for m, r in self.accepted.items() if r.reference_value is not None}
-        if not then or self.primary is None:
+        if not then:
             return list(self.ranked[:1])
-        sign = self.sign(self.primary)
+        sign = self.sign(self.quantity)
         return [max(sorted(then), key=lambda m: sign * (then[m] or 0.0))]
+
+
+def is_cut(record: VerdictRecord | DisparityRecord) -> bool:
+    """Return whether the interval of a decided pair reached over 0 and was cut there."""
+    return (record.method or "").endswith(CUT)
 
 
 def at_shares(row: AuditRecord) -> tuple[float, float] | None:

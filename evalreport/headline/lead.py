@@ -9,7 +9,6 @@ from evalreport.headline.facts import Facts, Limited, Pair, amount, number_of, o
 from evalreport.metrics.registry import JUDGED
 from evalreport.schema import lookups
 from evalreport.schema.decisions import Tone
-from evalreport.schema.results import Results
 from evalreport.texts import Message, say
 from evalreport.texts.visible import visible
 
@@ -112,16 +111,15 @@ def units(facts: Facts) -> Message:
         return Message("headline.units.folds", n=len(fits))
     if any(m.metric.startswith(("pass@", "pass^")) for m in results.metrics):
         return Message("headline.units.questions", n=results.n)
-    rare = rarest_class(facts.results, facts)
+    rare = rarest_class(facts)
     if rare is not None:
         return Message("headline.units.rare", label=visible(rare[0]), n=rare[1], of=results.n)
     return Message("headline.units.examples", n=results.n)
 
 
-def rarest_class(results: Results, facts: Facts | None = None) -> tuple[str, int] | None:
+def rarest_class(facts: Facts) -> tuple[str, int] | None:
     """Return the class of two whose few examples limit the primary metric, and how many it has; else None."""
-    facts = Facts(results) if facts is None else facts
-    primary = facts.primary
+    results, primary = facts.results, facts.primary
     if results.task != "binary" or primary is None or results.design != "test-set":
         return None
     if results.options.get("weight") or facts.metric(primary).scale.share_of_right:

@@ -81,12 +81,11 @@ def _words_of_rule(pair: AgainstRuleRecord) -> Message:
 
 def single(facts: Facts) -> Lead | None:
     """Say how good the only model is, and how the rule that needs none does."""
-    primary = facts.primary
-    if len(facts.ranked) != 1 or primary is None:
+    if len(facts.ranked) != 1:
         return None
     model = facts.ranked[0]
     value = value_of(facts, model)
-    rule = _rule(facts, model, primary)
+    rule = _rule(facts, model, facts.quantity)
     params = {"model": facts.name(model), "metric": primary_words(facts), "value": amount(value)}
     if rule is None:
         return Lead("single", _beside_why(facts, Message("headline.single", **params)), model)
@@ -207,9 +206,7 @@ def about_pair(facts: Facts, pair: Pair) -> Lead:
     """Say how two models stand to each other: decided, equivalent, not worse, or not decided."""
     quantity = pair.quantity
     if (pair.decided and not pair.ahead) or pair.verdict == "not-better":
-        turned = facts.pair(pair.second, pair.first)
-        assert turned is not None
-        pair = turned
+        pair = facts.turned(pair)
     first, second = pair.first, pair.second
     a, b = (facts.value(m, quantity) or Limited(0.0) for m in (first, second))
     named = {m: facts.name(m) for m in (first, second)}
@@ -269,10 +266,10 @@ def values_are_shown(facts: Facts, pair: Pair, a: Limited, b: Limited) -> bool:
 
 def several_models(facts: Facts) -> Lead | None:
     """Say who may be best among several models, and how far the others are behind."""
-    models, primary = facts.ranked, facts.primary
-    if len(models) < 3 or primary is None:
+    models = facts.ranked
+    if len(models) < 3:
         return None
-    leader, loss = models[0], facts.loss(primary)
+    leader, loss = models[0], facts.loss(facts.quantity)
     pairs = {m: p for m in models[1:] if (p := facts.pair(leader, m)) is not None}
     if not pairs:
         return None

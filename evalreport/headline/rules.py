@@ -8,7 +8,6 @@ that holds is used.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,7 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.extensions import InRoom
-from evalreport.gates.conditions import BEST, as_ratio, parse
+from evalreport.gates.conditions import BEST, parse, sides
 from evalreport.gates.outcomes import leader_of
 from evalreport.headline.clauses import (
     asked,
@@ -42,7 +41,6 @@ from evalreport.headline.models import (
     single,
     two_models,
 )
-from evalreport.metrics.registry import Quantity
 from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.decisions import GateRecord, HeadlineRecord, Tone
 from evalreport.schema.finding_rules import findings_of
@@ -58,9 +56,6 @@ MOST_FURTHER_DIGITS = 2
 """So many digits are added to a gate's limits, at most, where one looks as if it met the bar."""
 DATA_QUESTIONS = ("examples", "labels", "classes", "predicted_labels", "scores", "missing", "column")
 """Questions of an audit about the data, in the order in which the headline names their alarms; of the rows first."""
-EARLIER_FIRST = re.compile(r"(?:[\d.]+\s*[*×]\s*)?(?:accepted|last)(?:\s*[+\-−]\s*[\d.]+)?")
-"""An earlier run's value where it stands before the sign."""
-SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
 
 
 def headline(results: Results, *, first_of_series: bool = False) -> HeadlineRecord:
@@ -171,7 +166,7 @@ def worst_first(gates: Sequence[GateRecord]) -> list[GateRecord]:
     """Order gates: those that count alarms last, about now before about then, then by the distance from the bar."""
 
     def distance(gate: GateRecord) -> float:
-        _, _, bar = split(gate.gate)
+        _, _, bar = sides(gate.gate)
         try:
             limit = float(bar)
         except ValueError:
@@ -186,7 +181,7 @@ def worst_first(gates: Sequence[GateRecord]) -> list[GateRecord]:
 
 def _counts_alarms(gate: str) -> bool:
     """Say whether a gate counts alarms, so that it names no model."""
-    return split(gate)[0] in ("alarms", "drifts", "fallen_slices")
+    return sides(gate)[0] in ("alarms", "drifts", "fallen_slices")
 
 
 def about_then(gate: str) -> bool:
@@ -194,30 +189,10 @@ def about_then(gate: str) -> bool:
     return "accepted" in gate or "last" in gate.replace('"', " ").split() or "every night" in gate
 
 
-def split(gate: str) -> tuple[str, str, str]:
-    """Divide a gate into what it asks of, the sign and the bar.
-
-    Examples
-    --------
-    >>> split("forest.accuracy >= 0.9"), split("0.9 <= forest.accuracy")
-    (('forest.accuracy', '>=', '0.9'), ('forest.accuracy', '>=', '0.9'))
-    """
-    gate = as_ratio(gate)
-    for sign in (">=", "<=", ">", "<"):
-        left, middle, right = gate.partition(sign)
-        if middle:
-            left, right = left.strip(), right.strip()
-            if left.replace(".", "", 1).replace("-", "", 1).isdigit() or EARLIER_FIRST.fullmatch(left):
-                turned = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}[sign]
-                return right, turned, left
-            return left, sign, right
-    return gate, "", ""
-
-
 def gate_text(facts: Facts, gate: GateRecord) -> Message:
     """Say what a gate asks and what was found."""
-    what, sign, bar = split(gate.gate)
-    needs = f"{SIGNS.get(sign, sign)} {bar}".replace(" - ", " − ")
+    what, sign, bar = sides(gate.gate)
+    needs = f"{sign} {bar}".replace(" - ", " − ")
     model = next((m for m in facts.results.models if mentions(gate.gate, m)), None)
     record = None if model is None else facts.pinned.get(model)
     if model and record is not None and about_then(gate.gate) and gate.value == record.difference is not None:
@@ -270,7 +245,7 @@ def _gate_words(facts: Facts, what: str) -> str | Message:
         for spelled in (f"{model}.", f'"{model}".'):
             rest = what.removeprefix(spelled)
             if rest != what:
-                exact = _metric_called(facts, rest)
+                exact = facts.spelled(rest)
                 if exact is not None:
                     return Message(
                         "headline.models_metric", model=facts.name(model), metric=facts.words(exact)
@@ -278,15 +253,10 @@ def _gate_words(facts: Facts, what: str) -> str | Message:
     leader = leader_of(facts.results)
     if what.startswith(f"{BEST}.") and leader is not None:
         rest = what.removeprefix(f"{BEST}.")
-        exact = _metric_called(facts, rest)
+        exact = facts.spelled(rest)
         if exact is not None:
             return Message("headline.best_metric", model=facts.name(leader), metric=facts.words(exact))
     return visible(what)
-
-
-def _metric_called(facts: Facts, name: str) -> Quantity | None:
-    quantities = (Quantity.of(r) for r in facts.results.metrics if r.slice is None)
-    return next((q for q in quantities if name in (q.spelled, q.metric)), None)
 
 
 # --- audits
@@ -297,7 +267,8 @@ def alarm(facts: Facts) -> Lead | None:
     models = facts.alarms("worse", "worse_this_run")
     fallen = [r.about for r in models if r.about in facts.results.models]
     if fallen:
-        order = sorted(dict.fromkeys(fallen), key=lambda m: (m not in facts.in_service, _fall(facts, m), m))
+        changes = {m: facts.change(m) or Limited(0.0) for m in fallen}
+        order = sorted(changes, key=lambda m: (m not in facts.in_service, changes[m].value, m))
         model = order[0]
         alone = _only_slice(facts, model)
         if alone is not None and len(order) == 1:
@@ -337,11 +308,6 @@ def _fell_in(facts: Facts, record: AuditRecord) -> Message:
     return Message("headline.slice_fell", now=now, then=then, **known)
 
 
-def _fall(facts: Facts, model: str) -> float:
-    change = facts.change(model)
-    return 0.0 if change is None else change.value
-
-
 def _fell(facts: Facts, model: str) -> Message:
     record, primary = facts.accepted.get(model), facts.quantity
     if record is None or record.difference is None:
@@ -376,16 +342,6 @@ def _change(facts: Facts, record: HistoryRecord) -> dict[str, object]:
     return {"metric": facts.words(primary), "now": now, "then": then, "change": change.as_change()}
 
 
-def _unusual(facts: Facts, direction: int) -> list[str]:
-    """Return the models that moved beyond three of the alarm's standard errors, the furthest first."""
-    names = []
-    for model in facts.results.models:
-        change = facts.change(model)
-        if change is not None and facts.moved(model) == direction:
-            names.append((model not in facts.in_service, -direction * change.value, model))
-    return [model for *_, model in sorted(names)]
-
-
 def lower(facts: Facts) -> Lead | None:
     """Name a model that is worse than when accepted beyond three errors of the alarm, without an alarm."""
     return _moved(facts, -1, "lower")
@@ -397,7 +353,9 @@ def higher(facts: Facts) -> Lead | None:
 
 
 def _moved(facts: Facts, direction: int, code: str) -> Lead | None:
-    moved = _unusual(facts, direction) if facts.is_audit else []
+    changes = {m: c for m in facts.results.models if (c := facts.change(m)) is not None}
+    moved = [m for m in changes if facts.moved(m) == direction]
+    moved.sort(key=lambda m: (m not in facts.in_service, -direction * changes[m].value, m))
     if not moved:
         return None
     text = Message(f"headline.{code}", model=facts.name(moved[0]), **_since(facts, moved[0]))
@@ -492,8 +450,6 @@ LEADS: tuple[Callable[[Facts], Lead | None], ...] = (
 
 # --- the clause -------------------------------------------------------------------------------------------------------
 
-OF_AUDITS = frozenset({"alarm", "lower", "higher", "no_alarm", "not_compared", "data_changed"})
-
 
 def further(facts: Facts, lead: Lead) -> Message | None:
     """Name a further gate that fails, or a further model that fell; else where the model in service stands."""
@@ -531,7 +487,7 @@ def _then(facts: Facts, model: str | None) -> Message | None:
 def data_too(facts: Facts, lead: Lead) -> Message | None:
     """Say that the data changed as well; beside lost rows, where the model in service stands."""
     if lead.code in ("alarm", "lower", "higher", "gate_failed", "no_alarm"):
-        asked = split(str(lead.more.get("gate", "")))[0] if lead.code == "gate_failed" else ""
+        asked = sides(str(lead.more.get("gate", "")))[0] if lead.code == "gate_failed" else ""
         counted = asked == "n"
         fact = _data_fact(facts, rows=not counted) if facts.is_audit else None
         if fact is not None:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evalreport.gates.conditions import sides
 from evalreport.headline.facts import Limited, amount, number_of
-from evalreport.headline.rules import SIGNS, params_of, split
+from evalreport.headline.rules import params_of
 from evalreport.schema.decisions import HeadlineRecord, Tone
 from evalreport.texts import Message
 from evalreport.texts.visible import visible
@@ -138,13 +139,13 @@ def _values(runs: TwoRuns, change: RunChange) -> dict[str, object]:
 
 
 def _gate(gate: GateOfRuns) -> Message:
-    what, sign, bar = split(gate.gate)
-    needs = f"{SIGNS.get(sign, sign)} {bar}"
+    what, sign, bar = sides(gate.gate)
+    needs = f"{sign} {bar}"
     if gate.value is None:
         return Message("headline.gate_unknown", what=visible(what), needs=needs)
     return Message("headline.gate", what=visible(what), value=amount(gate.value), needs=needs)
 
 
 def _typed(gate: str) -> str:
-    what, sign, bar = split(gate)
-    return f"{visible(what)} {SIGNS.get(sign, sign)} {bar}".strip()
+    what, sign, bar = sides(gate)
+    return f"{visible(what)} {sign} {bar}".strip()

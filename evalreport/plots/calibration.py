@@ -9,19 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalreport.plots.curves import curve_of, limits_of, name_of, own_id
-from evalreport.plots.style import (
-    DASHED,
-    GREY,
-    GRID,
-    INK,
-    MUTED,
-    NEW_AXES,
-    PAPER,
-    SOLID,
-    Names,
-    chart,
-    mark_of,
-)
+from evalreport.plots.style import DASHED, GREY, GRID, INK, MUTED, NEW_AXES, PAPER, Names, chart, mark_of
 from evalreport.questions.calibration.records import CalibrationRecord
 from evalreport.questions.thresholds.records import CurveRecord, DecisionCurveRecord
 from evalreport.schema.lookups import place_of_model
@@ -30,6 +18,7 @@ from evalreport.texts import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
 ENDS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0)
 """Where the axis of risks may end."""
@@ -304,17 +293,20 @@ def net_benefit_difference(results: Results, pair: tuple[str, str], ax: Axes = N
     if not points:
         return
     x, y = [r.threshold for r in points], np.array([sign * r.difference for r in points])
-    bounds = [sorted((sign * (r.low or 0.0), sign * (r.high or 0.0))) for r in points]
-    if points and all(r.low is not None for r in points):
-        ax.fill_between(
-            x, [b[0] for b in bounds], [b[1] for b in bounds], color=GREY, alpha=0.25, linewidth=0
-        )
-    ax.axhline(0.0, color=MUTED, linewidth=0.9)
-    ax.plot(x, y, color=INK, linewidth=1.2, linestyle=SOLID)
-    for at, value, (low, high), record in zip(x, y, bounds, points, strict=True):
-        full = record.low is not None and (low > 0 or high < 0)
-        ax.plot([at], [value], marker="o", markersize=4, color=INK, markerfacecolor=INK if full else PAPER)
+    limits = np.array([[r.low for r in points], [r.high for r in points]], dtype=float)
+    draw_advantage(ax, x, y, np.sort(sign * limits, axis=0))
     odds_axis(ax, x)
+
+
+def draw_advantage(ax: Axes, x: Sequence[float], y: NDArray[np.float64], limits: NDArray[np.float64]) -> None:
+    """Draw a difference in its band, with a full dot where the limits leave 0 out and a hollow one elsewhere."""
+    if np.isfinite(limits).all():
+        ax.fill_between(x, *limits, color=GREY, alpha=0.25, linewidth=0)
+    ax.axhline(0.0, color=MUTED, linewidth=0.9)
+    ax.plot(x, y, color=INK, linewidth=1.2)
+    decided = (limits[0] > 0) | (limits[1] < 0)
+    for at, value, full in zip(x, y, decided, strict=True):
+        ax.plot([at], [value], marker="o", markersize=4, color=INK, markerfacecolor=INK if full else PAPER)
 
 
 @chart

@@ -384,16 +384,16 @@ def logarithmic(axes: Axes, x: Sequence[float]) -> None:
 
 
 @chart
-def replicate_lines(
-    results: Results, model: str, ax: Axes = NEW_AXES, *, legend: bool = True, title: str = ""
+def replicates(
+    results: Results, model: str, ax: Axes = NEW_AXES, *, legend: bool = True, name: str | None = None
 ) -> None:
-    """Draw what single replicates predict against a one-dimensional input, with their mean and the truth.
+    """Draw what single replicates of one model predict against a one-dimensional input, their mean and the truth.
 
     How far the thin lines spread is the variance; how far the thick one is from the points, the bias and the noise.
     """
     own = [c for c in results.replicate_predictions if c.model == model]
     lines = {kind: [(c.x, c.y) for c in own if c.curve == kind] for kind in ("replicate", "mean", "truth")}
-    ax.set_title(title, fontsize=9, parse_math=False)
+    write_title(ax, name, model)
     if not (lines["mean"] and lines["truth"]):
         return
     index = place_of_model(results, model)
@@ -425,13 +425,6 @@ def bias_variance_course(
     records = along_axis([r for r in decomposed(results, loss) if r.model == model])
     if records:
         course(records, ax)
-    write_title(ax, name, model)
-
-
-@chart
-def replicates(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
-    """Draw what single replicates of one model predict against a one-dimensional input, their mean and the truth."""
-    replicate_lines(results, model, ax)
     write_title(ax, name, model)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalreport.headline.facts import Facts
 from evalreport.numbers import decimals_of, interval, number
 from evalreport.plots.curves import label_lines, name_of, own_id, shown_models, write_title
 from evalreport.plots.style import (
@@ -29,17 +29,12 @@ from evalreport.plots.style import (
 from evalreport.questions.slices.records import is_special
 from evalreport.registry import words
 from evalreport.schema.lookups import (
-    PairRecords,
-    comparison_between,
     is_metric,
     place_of_model,
     primary_words,
     quarter,
     ranked,
-    turned,
-    unordered,
     values_of,
-    verdict_between,
     with_limits,
 )
 from evalreport.schema.metrics import MetricRecord
@@ -108,20 +103,17 @@ def forest(
 
 def difference_rows(results: Results, names: Names = None) -> list[Difference]:
     """Return the differences on the primary metric with their intervals, better minus worse, the largest first."""
-    pairs = _pairs(results, ranked(results))
-    on_primary = partial(is_metric, metric=results.shown_metric)
-    records = PairRecords.of(results)
-    found = [comparison_between(records, a, b, about=on_primary, decided=True) for a, b in pairs]
+    facts, pairs = Facts(results), _pairs(results, ranked(results))
+    primary = facts.called(results.shown_metric)
+    step = facts.sign(primary)  # of a loss the second model less the first
+    found = [facts.comparison(primary, *pair[::step]) for pair in pairs]
     decimals = decimals_of(quarter(r.low, r.high) for r in found if r is not None)
-    values = [record.value for record in results.ranking if record.value is not None]
-    smaller = bool(values) and values[0] < values[-1]  # is better: then a loss is turned
     rows = []
-    for (a, b), record in zip(pairs, found, strict=True):
-        shown = turned(record) if record is not None and smaller else record
+    for (a, b), shown in zip(pairs, found, strict=True):
         if shown is None or shown.difference is None:
             continue
         text = number(shown.difference, decimals, signed=True)
-        verdict = verdict_between(records.verdicts.get(unordered(a, b), ()), a, b)
+        verdict = facts.verdict(a, b)
         if verdict is not None and verdict.verdict not in ("better", "worse"):
             text += f" {say(f'chart.pair.{verdict.verdict}')}"
         label = name_of(names, a) + ("" if results.baseline is not None else f" \u2212 {name_of(names, b)}")
@@ -326,15 +318,9 @@ def by_slice(
         Names of the slice's values; the values if None.
     """
     wanted = metric if metric is not None else results.shown_metric
-    own = [r for r in results.metrics if r.model == model and r.slice is not None and is_metric(r, wanted)]
-    columns = [record.slice.column for record in own if record.slice is not None]
-    chosen = column if column is not None else (columns[0] if columns else "")
-    flagged = {
-        r.slice.value
-        for r in results.disparities
-        if (r.model, r.slice.column) == (model, chosen) and r.flagged
-    }
-    rows = [(r.slice.value, r) for r in own if r.slice is not None and r.slice.column == chosen]
+    chosen, records = _sliced(results, wanted, column)
+    flagged = _flagged(results, model, chosen)
+    rows = [(value, r) for (name, value), r in records.items() if name == model]
     index = place_of_model(results, model)
     whole, low, high = with_limits(values_of(results, wanted).get(model))
     if low is not None and high is not None:
@@ -349,6 +335,21 @@ def by_slice(
         name_parts(parts, f"m{index}--slice-{place}")
     lay_rows(ax, len(rows), words(wanted))
     write_title(ax, None, model)
+
+
+def _sliced(
+    results: Results, metric: str, column: str | None
+) -> tuple[str, dict[tuple[str, str], MetricRecord]]:
+    """Return a column, by default the first, and the values of a metric by model and slice of it."""
+    sliced = [(r.slice, r) for r in results.metrics if r.slice is not None and is_metric(r, metric)]
+    chosen = column if column is not None else next((place.column for place, _ in sliced), "")
+    return chosen, {(r.model, place.value): r for place, r in sliced if place.column == chosen}
+
+
+def _flagged(results: Results, model: str, column: str) -> set[str]:
+    """Return the slices of a column in which a model is shown to differ."""
+    of = (model, column)
+    return {r.slice.value for r in results.disparities if (r.model, r.slice.column) == of and r.flagged}
 
 
 LEAST_EXAMPLES = 10
@@ -381,12 +382,7 @@ def over_time(
         Names of models to write; the models' own if None.
     """
     wanted = metric if metric is not None else results.shown_metric
-    sliced = [r for r in results.metrics if r.slice is not None and is_metric(r, wanted)]
-    columns = [r.slice.column for r in sliced if r.slice is not None]
-    chosen = column if column is not None else (columns[0] if columns else "")
-    by_period = {
-        (r.model, r.slice.value): r for r in sliced if r.slice is not None and r.slice.column == chosen
-    }
+    chosen, by_period = _sliced(results, wanted, column)
     periods = [value for value in dict.fromkeys(v for _, v in by_period) if not is_special(value)]
     models = shown_models(results, names, highlight)
     for model in reversed(models):
@@ -421,11 +417,7 @@ def _draw_first(
 ) -> None:
     """Draw the intervals and markers of the first model, and its value on all examples as a dotted line."""
     model, mark = ranked(results)[index], mark_of(index)
-    differ = {
-        r.slice.value
-        for r in results.disparities
-        if (r.model, r.slice.column) == (model, column) and r.flagged
-    }
+    differ = _flagged(results, model, column)
     whole = values_of(results, results.shown_metric).get(model)
     if whole is not None and whole.value is not None:
         ax.axhline(whole.value, color=MUTED, linewidth=0.9, linestyle=(0.0, (1.0, 1.5)), zorder=1)

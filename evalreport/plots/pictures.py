@@ -35,50 +35,68 @@ Draw = Callable[["Axes"], object]
 """Draws on the axes that it is given."""
 
 
-def panels(
-    draw: Sequence[Draw],
-    *,
-    width: float,
-    height: float,
-    columns: int = 1,
-    outer: bool = False,
-    shared: bool = False,
-) -> Canvas:
-    """Draw functions of axes side by side on a figure of their own, without pyplot.
+LEAST_WIDE = 5.5
+"""Inches: a single panel below is shown at no more than about twice its size."""
 
-    Parameters
-    ----------
-    draw
-        One function for each panel, row by row; each is given the axes it draws on.
-    width, height
-        Of the figure, in inches.
-    outer
-        Label only the axes at the left and at the bottom: all panels say the same.
-    shared
-        Give all panels the limits of the widest, so that they can be compared.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure: ``draw`` holds one function for each of its axes, laid out in ``columns``.
+
+    ``width`` and ``height`` are in inches; a figure grows where its labels need more. ``outer``: its panels share
+    their axes, which are labelled at the left and at the bottom only; ``shared``: all have the limits of the widest.
     """
+
+    name: str
+    title: str
+    description: str
+    caption: str
+    draw: tuple[Draw, ...]
+    width: float = 4.4
+    height: float = 4.0
+    columns: int = 1
+    outer: bool = False
+    shared: bool = False
+
+    def in_columns(self, *, height: float) -> Figure:
+        """Lay its panels, which share their axes, out in up to three columns; ``height`` is that of a row."""
+        columns = min(len(self.draw), 3)
+        return replace(
+            self,
+            width=4.6 if columns == 1 else 3.1 * columns,
+            height=height * -(-len(self.draw) // columns),
+            columns=columns,
+            outer=True,
+            shared=True,
+        )
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it is one small panel, whose letters would be as large as headings if it filled the page."""
+        return len(self.draw) == 1 and self.width < LEAST_WIDE
+
+
+def panels(figure: Figure) -> Canvas:
+    """Draw the panels of a figure side by side, row by row, without pyplot."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
-    rows = -(-len(draw) // columns)
-    figure = Canvas(figsize=(width, height), dpi=72)  # so that a pixel is a point
-    FigureCanvasSVG(figure)
+    columns = figure.columns
+    rows = -(-len(figure.draw) // columns)
+    canvas = Canvas(figsize=(figure.width, figure.height), dpi=72)  # so that a pixel is a point
+    FigureCanvasSVG(canvas)
     axes = [
-        figure.add_axes((place % columns / columns, 1 - (place // columns + 1) / rows, 1 / columns, 1 / rows))
-        for place in range(len(draw))
+        canvas.add_axes((place % columns / columns, 1 - (place // columns + 1) / rows, 1 / columns, 1 / rows))
+        for place in range(len(figure.draw))
     ]
-    for function, ax in zip(draw, axes, strict=True):
+    for function, ax in zip(figure.draw, axes, strict=True):
         _drawn(function, ax)
-    if shared:
+    if figure.shared:
         _share(axes)
-    if outer:
+    if figure.outer:
         _label_outer(axes, columns)
-    arrange(figure, axes, columns)
-    return figure
+    arrange(canvas, axes, columns)
+    return canvas
 
 
 def _drawn(function: Draw, ax: Axes) -> None:
@@ -272,51 +290,10 @@ def _lens(a: float, b: float, d: float) -> float:
     return angles - d * height
 
 
-LEAST_WIDE = 5.5
-"""Inches: a single panel below is shown at no more than about twice its size."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A figure: ``draw`` holds one function for each of its axes, laid out in ``columns``.
-
-    ``width`` and ``height`` are in inches; a figure grows where its labels need more. ``outer``: its panels share
-    their axes, which are labelled at the left and at the bottom only; ``shared``: all have the limits of the widest.
-    """
-
-    name: str
-    title: str
-    description: str
-    caption: str
-    draw: tuple[Draw, ...]
-    width: float = 4.4
-    height: float = 4.0
-    columns: int = 1
-    outer: bool = False
-    shared: bool = False
-
-    def in_columns(self, *, height: float) -> Figure:
-        """Lay its panels, which share their axes, out in up to three columns; ``height`` is that of a row."""
-        columns = min(len(self.draw), 3)
-        return replace(
-            self,
-            width=4.6 if columns == 1 else 3.1 * columns,
-            height=height * -(-len(self.draw) // columns),
-            columns=columns,
-            outer=True,
-            shared=True,
-        )
-
-    @property
-    def narrow(self) -> bool:
-        """Whether it is one small panel, whose letters would be as large as headings if it filled the page."""
-        return len(self.draw) == 1 and self.width < LEAST_WIDE
-
-
 def drawn(figure: Figure) -> str:
     """Draw a figure and give it as an SVG document."""
     with report_style():
-        return to_svg(_canvas(figure), name=figure.name, title=figure.title, description=figure.description)
+        return to_svg(panels(figure), name=figure.name, title=figure.title, description=figure.description)
 
 
 DOTS_PER_INCH = 200
@@ -328,19 +305,8 @@ def painted(figure: Figure) -> bytes:
 
     buffer = io.BytesIO()
     with report_style():
-        canvas = _canvas(figure)
+        canvas = panels(figure)
         FigureCanvasAgg(canvas)
         told = {"Software": None, "Title": figure.title, "Description": figure.description}
         canvas.savefig(buffer, format="png", dpi=DOTS_PER_INCH, facecolor="white", metadata=told)
     return buffer.getvalue()
-
-
-def _canvas(figure: Figure) -> Canvas:
-    return panels(
-        figure.draw,
-        width=figure.width,
-        height=figure.height,
-        columns=figure.columns,
-        outer=figure.outer,
-        shared=figure.shared,
-    )

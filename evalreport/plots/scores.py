@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalreport.plots.calibration import odds_axis
+from evalreport.plots.calibration import draw_advantage, odds_axis
 from evalreport.plots.curves import curve_of, draw_curve, label_lines, name_of, own_id, shown_models
-from evalreport.plots.style import DASHED, GREY, INK, MUTED, NEW_AXES, PAPER, Ids, Names, chart, mark_of
+from evalreport.plots.style import DASHED, GREY, MUTED, NEW_AXES, PAPER, Ids, Names, chart, mark_of
 from evalreport.questions.thresholds.records import MurphyDifferenceRecord
 from evalreport.schema.results import Results
 from evalreport.texts import say
@@ -80,13 +80,7 @@ def murphy_difference(
     sign = 1.0 if record.b == pair[0] else -1.0
     y = sign * np.array(record.difference)
     sides = np.sort(sign * np.array([record.low, record.high], dtype=float), axis=0)
-    if np.isfinite(sides).all():
-        ax.fill_between(record.threshold, *sides, color=GREY, alpha=0.25, linewidth=0)
-    ax.axhline(0.0, color=MUTED, linewidth=0.9)
-    ax.plot(record.threshold, y, color=INK, linewidth=1.2)
-    ahead = (sides[0] > 0) | (sides[1] < 0)
-    for x, value, full in zip(record.threshold, y, ahead, strict=True):
-        ax.plot([x], [value], marker="o", markersize=4, color=INK, markerfacecolor=INK if full else PAPER)
+    draw_advantage(ax, record.threshold, y, sides)
     odds_axis(ax, (0.0, _end(results)))
     ax.locator_params(axis="y", nbins=MOST_TICKS)
     first, second = (name_of(names, model) for model in pair)

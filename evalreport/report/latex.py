@@ -6,7 +6,6 @@ import re
 import unicodedata
 
 from evalreport.numbers import count, percent
-from evalreport.report.lines import difference_heading, lines_of
 from evalreport.report.naming import label_of, listed
 from evalreport.report.sections import leaderboard, methods
 from evalreport.report.view import View
@@ -31,7 +30,7 @@ def table(view: View) -> str:
     board = leaderboard.describe(view)
     if board is None:
         return f"% {_comment(say('paper.no_table'))}\n"
-    compared = difference_heading(board)
+    compared = board.versus
     heads = [say("table.model"), say("summary.heading", metric=board.heading, level=percent(view.confidence))]
     heads += [compared, say("table.adjusted")] if compared else []
     heads += [
@@ -39,12 +38,12 @@ def table(view: View) -> str:
     ]
     rows = [
         [
-            line.model,
-            line.value,
-            *([line.difference, line.p] if compared else []),
-            *(f"{cell.value} {cell.beside}".strip() for cell in place.cells),
+            row.model.name,
+            row.value.text,
+            *([row.difference, row.p] if compared else []),
+            *(cell.text for cell in row.cells),
         ]
-        for line, place in zip(lines_of(view, board), board.rows, strict=True)
+        for row in board.rows
     ]
     body = [heads, *rows]
     lines = [f"{' & '.join(map(cell, row))} \\\\" for row in body]

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from evalreport import numbers
-from evalreport.report.lines import below_the_board, difference_heading, lines_of
 from evalreport.report.sections import decision, methods, reproducibility
-from evalreport.report.terminal import oneliner
+from evalreport.report.terminal import below_the_board, oneliner
 from evalreport.report.view import View, view_of
 from evalreport.schema.results import Results
 from evalreport.texts import Message
@@ -60,9 +59,7 @@ def summary_markdown(view: View, *, title: str | None = None, templates: Path | 
         "view": view,
         "decision": decided,
         "gates": decision.gates_of(view),
-        "lines": [] if board is None else lines_of(view, board),
         "board": board,
-        "difference_heading": "" if board is None else difference_heading(board),
         **sentences,
         "questions": fallen,
         "level": numbers.percent(view.confidence),

@@ -86,8 +86,7 @@ def _table(view: View, keys: tuple[Quantity, ...]) -> list[str]:
 
 
 def _value(view: View, model: str, key: Quantity) -> str:
-    record = value_cell(view.record(model, key), view.digits(key))
-    return f"{record.value} {record.beside}".strip()
+    return value_cell(view.record(model, key), view.digits(key)).text
 
 
 def _quoted(text: str) -> str:

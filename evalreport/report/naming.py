@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
+from evalreport.comparisons import TESTS
+from evalreport.intervals import INTERVALS
+from evalreport.metrics import METRICS
 from evalreport.numbers import count, level, percent
 from evalreport.schema.lookups import tested_pairs
 from evalreport.schema.metrics import Quantity
@@ -16,23 +19,12 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["metric", "interval", "test"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
-
-def registry(kind: Kind) -> Mapping[str, Any]:
-    """Return the registered metrics, intervals or tests by name; imported here, since few texts need them."""
-    from evalreport.comparisons import TESTS
-    from evalreport.intervals import INTERVALS
-    from evalreport.metrics import METRICS
-
-    if kind == "metric":
-        return METRICS
-    return INTERVALS if kind == "interval" else TESTS
+REGISTRIES: Mapping[Kind, Mapping[str, Any]] = {"metric": METRICS, "interval": INTERVALS, "test": TESTS}
 
 
 def entry(kind: Kind, name: str) -> Any | None:
     """Return one registered entry, or None: results of a newer version may name what this one does not know."""
-    known = registry(kind)
+    known = REGISTRIES[kind]
     return known[name] if name in known else None  # noqa: SIM401 - a registry answers an unknown name with a message
 
 
@@ -105,7 +97,9 @@ def origin_of(name: str, source: str) -> tuple[str, str]:
 
 def registered_texts() -> dict[str, str]:
     """Return what the registries say of their entries, by the keys under which a translation overrides it."""
-    every = [(f"{kind}.{name}", display_of(kind, name)) for kind in KINDS for name in registry(kind)]
+    every = [
+        (f"{kind}.{name}", display_of(kind, name)) for kind, known in REGISTRIES.items() for name in known
+    ]
     return {f"{of}.{key}": str(getattr(entry, of)) for key, entry in every for of in ("label", "summary")}
 
 
@@ -142,28 +136,6 @@ def _family(results: Results) -> tuple[int, str, float]:
     """Return how many pairs are tested on the primary metric, by which correction, and the confidence."""
     n = len(tested_pairs(results.comparisons, results.primary_metric or ""))
     return n, str(results.options.get("correction", "none")), results.deciding_level
-
-
-def greater_is_better(key: Quantity, lower_is_better: bool = False) -> bool:
-    """Say in which direction the metric is better; values of unknown kind go by the run's option."""
-    known = entry("metric", key.metric)
-    if known is None:
-        return True
-    if lower_is_better and known.scale.turnable:
-        return known.scale.greater_is_better is False
-    return known.scale.greater_is_better is not False
-
-
-def find_key(spelled: str, known: list[Quantity]) -> Quantity:
-    """Find the number that a spelling such as ``f1_macro`` or ``recall[class=3]`` means.
-
-    A bare name of a metric that is averaged means the first average of its registration.
-    """
-    by_spelling = {key.spelled: key for key in known}
-    if spelled in by_spelling:
-        return by_spelling[spelled]
-    averaged = [key for key in known if key.metric == spelled and key.label is None]
-    return averaged[0] if averaged else Quantity(spelled)
 
 
 def count_range(counts: Collection[float]) -> str:

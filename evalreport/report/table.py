@@ -406,10 +406,9 @@ def scale_of(
     inside = [t for t in ticks if least - 1e-12 <= t <= most + 1e-12]
     bare = Scale(least=least, most=most, transform=transform)
     shown = (_even if transform == "linear" else _thinned)(inside, bare.place, reference, texts)
-    return Scale(
-        least=least, most=most, transform=transform,
-        ticks=tuple((bare.place(t), texts(t)) for t in shown),
-        zero=None if reference is None else bare.place(reference), left=left, right=right,
+    return replace(
+        bare, ticks=tuple((bare.place(t), texts(t)) for t in shown), left=left, right=right,
+        zero=None if reference is None else bare.place(reference),
         band=None if band is None else bare.stretch(*band),
         dotted=None if dotted is None else bare.place(dotted),
     )  # fmt: skip

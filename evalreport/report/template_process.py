@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
+import base64
 import os
 import pickle
 import signal
-import struct
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from typing import Any
 
 from evalreport import platform
 from evalreport.errors import OutputError
+from evalreport.options import PDF
 from evalreport.report.brand import TemplateError
 from evalreport.texts import say
 
@@ -31,13 +31,10 @@ TO_LAY_OUT = 10
 """Laying a page out as a PDF may take this many times as long as rendering its templates."""
 ON_THE_CLOCK = 4
 """Seconds that may pass for each second of processor time: other programs run as well."""
-_FRAME = struct.Struct("<BQ")
-_READY, _STEP, _MADE, _TEMPLATE, _OUTPUT = range(5)
 _SERVE = "import sys; sys.path[:] = {path!r}; from evalreport.report import template_process; template_process.serve()"
-Documents = Mapping[str, tuple[Callable[..., Any], ...]]
-"""The steps to each document by its name: a function without arguments, then functions of the result before.
-
-The last one returns bytes."""
+_ERRORS: Mapping[bytes, type[OutputError]] = {b"template": TemplateError, b"output": OutputError}
+Documents = Mapping[str, tuple[Callable[[], Any], Callable[[Any], bytes]]]
+"""By the name of a document: what renders its templates, and what makes its bytes of the result."""
 
 
 def made_within_limits(
@@ -48,126 +45,78 @@ def made_within_limits(
     Parameters
     ----------
     documents
-        A function of a module that returns the steps to each document; it and its arguments are sent to the process.
+        A function of a module that returns the documents; it and its arguments are sent to the process.
     names
         Of the documents to make, in their order.
     """
-    late = say("templates.late", seconds=f"{SECONDS:g}")
     found: dict[str, bytes | OutputError] = {}
-    while len(found) < len(names):
-        left = [name for name in names if name not in found]
-        with _started() as (process, replies):
-            assert process.stdin is not None
-            with contextlib.suppress(BrokenPipeError), process.stdin:
-                process.stdin.write(pickle.dumps((documents, tuple(arguments), left, SECONDS)))
-            try:
-                _read_frame(process, replies, TO_START, say("templates.not_ready", seconds=f"{TO_START:g}"))
-                for name in left:
-                    kind, content = _read_frame(process, replies, ON_THE_CLOCK * SECONDS, late)
-                    while kind == _STEP:
-                        kind, content = _read_frame(
-                            process, replies, ON_THE_CLOCK * TO_LAY_OUT * SECONDS, late
-                        )
-                    error = {_TEMPLATE: TemplateError, _OUTPUT: OutputError}.get(kind)
-                    found[name] = content if error is None else error(content.decode())
-            except TemplateError as error:
-                # The process is gone, and with it the one document: the next ones get another.
-                found[next(name for name in left if name not in found)] = error
+    while left := [name for name in names if name not in found]:
+        answers, why = _answers((documents, tuple(arguments), left, SECONDS), left)
+        for name, line in zip(left, answers, strict=False):
+            kind, _, text = line.partition(b" ")
+            content = base64.b64decode(text)
+            found[name] = _ERRORS[kind](content.decode()) if kind in _ERRORS else content
+        if len(answers) < len(left):
+            # The process is gone, and with it the one document: the next ones get another.
+            found[left[len(answers)]] = TemplateError(why)
     return found
 
 
-@contextlib.contextmanager
-def _started() -> Iterator[tuple[subprocess.Popen[bytes], platform.Replies]]:
-    """Start the process that runs ``serve``, and end it in any case."""
+def _answers(work: tuple[object, ...], names: Sequence[str]) -> tuple[list[bytes], str]:
+    """Return the lines of a process that runs ``serve``, one a document, and how it ended."""
     folders = [os.path.abspath(folder) for folder in sys.path]  # noqa: PTH100 - "" is a folder as well
-    code = _SERVE.format(path=folders)
-    process = subprocess.Popen(  # noqa: S603 - this very interpreter
-        [sys.executable, "-P", "-c", code],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
-    replies = platform.Replies(process)
+    limit = TO_START + ON_THE_CLOCK * SECONDS * (len(names) + (TO_LAY_OUT if PDF in names else 0))
+    late = say("templates.late", seconds=f"{SECONDS:g}")
     try:
-        yield process, replies
-    finally:
-        process.kill()
-        process.wait()
-        replies.close()
-        for stream in (process.stdin, process.stdout):
-            assert stream is not None
-            with contextlib.suppress(BrokenPipeError):
-                stream.close()
-
-
-def _read_frame(
-    process: subprocess.Popen[bytes], replies: platform.Replies, seconds: float, late: str
-) -> tuple[int, bytes]:
-    deadline = time.monotonic() + seconds
-    kind, size = _FRAME.unpack(_read(process, replies, _FRAME.size, deadline, late))
-    if size > LARGEST:
-        raise TemplateError(f"the templates made more than {LARGEST:,} bytes")
-    return kind, _read(process, replies, size, deadline, late)
-
-
-def _read(
-    process: subprocess.Popen[bytes], replies: platform.Replies, size: int, deadline: float, late: str
-) -> bytes:
-    parts, left = [], size
-    while left:
-        try:
-            part = replies.read(min(left, 1 << 20), deadline - time.monotonic())
-        except TimeoutError:
-            raise TemplateError(late) from None
-        if not part:
-            raise TemplateError(_ended(process.wait(), late))
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)
-
-
-def _ended(code: int, late: str) -> str:
-    if platform.out_of_time(code):
-        return late
-    how = f"by {signal.Signals(-code).name}" if code < 0 else f"with {code}"
-    return say("templates.ended", how=how, memory=MEMORY // 1024**3)
+        ended = subprocess.run(  # noqa: S603 - this very interpreter
+            [sys.executable, "-P", "-c", _SERVE.format(path=folders)],
+            input=pickle.dumps(work), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=limit, check=False,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        output, code = ended.stdout, ended.returncode
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with {code}"
+        why = say("templates.ended", how=how, memory=MEMORY // 1024**3)
+        why = late if platform.out_of_time(code) else why
+    except subprocess.TimeoutExpired as error:
+        output = error.output or b""
+        why = late if output else say("templates.not_ready", seconds=f"{TO_START:g}")
+    # The first line says that it is ready; what follows the last end of a line is cut.
+    return output.split(b"\n")[1:-1], why
 
 
 def serve() -> None:
-    """Make the documents that standard input names, and write them to standard output."""
+    """Make the documents that standard input names, and write them to standard output, a line each."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library's print must not be part of a reply
     make, arguments, names, seconds = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this one
     documents = make(*arguments)
     sys.dont_write_bytecode = True  # it writes no file
     platform.limit_memory(MEMORY)
-    _reply(replies, _READY, b"")
-    for name in names:
-        _reply(replies, *_answer(documents[name], seconds, replies))
+    for line in chain([b"ready"], (_answer(documents[name], seconds) for name in names)):
+        replies.write(line + b"\n")
+        replies.flush()
 
 
-def _answer(steps: Sequence[Callable[..., Any]], seconds: float, replies: BinaryIO) -> tuple[int, bytes]:
+def _answer(way: tuple[Callable[[], Any], Callable[[Any], bytes]], seconds: float) -> bytes:
+    render, finish = way
     try:
         platform.limit_time(seconds)
-        made = steps[0]()
-        for step in steps[1:]:
-            _reply(replies, _STEP, b"")
-            platform.limit_time(TO_LAY_OUT * seconds)
-            made = step(made)
-        return _MADE, made
+        rendered = render()
+        platform.limit_time(TO_LAY_OUT * seconds)
+        made = finish(rendered)
+        if len(made) > LARGEST:
+            raise TemplateError(f"the templates made more than {LARGEST:,} bytes")
+        return b"made " + base64.b64encode(made)
     except TemplateError as error:
-        return _TEMPLATE, _message(error)
+        return _error(b"template", error)
     except OutputError as error:
-        return _OUTPUT, _message(error)
+        return _error(b"output", error)
     except MemoryError:
-        return _TEMPLATE, f"the templates need more than {MEMORY // 1024**3} GiB of memory".encode()
+        return _error(b"template", f"the templates need more than {MEMORY // 1024**3} GiB of memory")
     except Exception as error:  # noqa: BLE001 - any error of a user's page
-        return _TEMPLATE, _message(f"what the templates made cannot be used: {type(error).__name__}: {error}")
+        text = f"what the templates made cannot be used: {type(error).__name__}: {error}"
+        return _error(b"template", text)
 
 
-def _message(error: object) -> bytes:
-    return str(error)[:2000].encode("utf-8", "backslashreplace")
-
-
-def _reply(replies: BinaryIO, kind: int, content: bytes) -> None:
-    replies.write(_FRAME.pack(kind, len(content)) + content)
-    replies.flush()
+def _error(kind: bytes, error: object) -> bytes:
+    return kind + b" " + base64.b64encode(str(error)[:2000].encode("utf-8", "backslashreplace"))

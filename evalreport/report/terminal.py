@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from evalreport import numbers
+from evalreport.questions.attempts import section as questions
+from evalreport.questions.costs import section as costs
+from evalreport.questions.slices import section as slices
 from evalreport.report.cautions import one_of_a_code
-from evalreport.report.lines import below_the_board, difference_heading, lines_of
 from evalreport.report.naming import level_of_pairs
-from evalreport.report.sections import decision, leaderboard
+from evalreport.report.sections import decision, leaderboard, tasks
 from evalreport.report.view import View, n_cautions, view_of
 from evalreport.schema.frames import record_lists
 from evalreport.schema.results import Results
@@ -54,6 +56,12 @@ def summary(results: Results) -> RenderableType:
     return Group(*parts)
 
 
+def below_the_board(view: View) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the sentence about tasks, slices and costs each, and the lines about questions that got worse."""
+    of = {"tasks": tasks, "slices": slices, "costs": costs}
+    return {name: section.summary_line(view) for name, section in of.items()}, questions.fallen_lines(view)
+
+
 def _condition(gate: decision.Gate) -> str:
     text = f"{gate.subject} {gate.bar} ({gate.text})"
     return say("decision.exploratory", what=text) if gate.exploratory else text
@@ -80,7 +88,7 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
     level, heading = (numbers.percent(view.confidence), view.digits(view.primary).headed(view.primary_label))
     table.add_column(Text(say("terminal.heading", metric=heading, level=level)), justify="right")
     if board.reference is not None:
-        table.add_column(Text(difference_heading(board)), justify="right")
+        table.add_column(Text(board.versus), justify="right")
         if view.results.baseline is not None:
             table.add_column(say("leaderboard.verdict_head"))
         elif board.n_brackets:
@@ -88,9 +96,9 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
     n_shown = len(table.columns)
     for heading in board.other_headings[: board.n_named]:
         table.add_column(Text(heading), justify="right")
-    for line in lines_of(view, board):
-        shown = [line.rank, line.model, line.value, line.difference, line.group][:n_shown]
-        table.add_row(*(Text(cell) for cell in (*shown, *line.others)))
+    for row in board.rows:
+        shown = [row.rank_text, row.model.name, row.value.text, row.difference, row.group][:n_shown]
+        table.add_row(*map(Text, (*shown, *(cell.value for cell in row.cells[: board.n_named]))))
     return table
 
 

@@ -9,10 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from evalreport.headline import all_inverted, inverted_models
+from evalreport.headline.facts import Facts, is_cut
 from evalreport.numbers import Digits, count, decimals_of, digits_of, interval
 from evalreport.plots.style import mark_of
 from evalreport.questions.slices.records import DisparityRecord
-from evalreport.report.naming import find_key, greater_is_better, metric_label
+from evalreport.report.naming import metric_label
 from evalreport.schema import lookups
 from evalreport.schema.comparisons import ComparisonRecord, RankingRecord
 from evalreport.schema.decisions import CUT, STRETCHED, VerdictRecord
@@ -20,7 +21,7 @@ from evalreport.schema.metrics import MetricRecord, Quantity
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts import Message, in_words, say
 from evalreport.texts.labels import in_sentence
-from evalreport.texts.visible import short_names, visible
+from evalreport.texts.visible import visible
 
 if TYPE_CHECKING:
     from evalreport.schema.results import Results
@@ -43,18 +44,39 @@ class Model:
 
 
 @dataclass(frozen=True)
-class View:
-    """Results with what every section looks up; ``models`` in rank order, ``overall`` by model and key."""
+class View(Facts):
+    """Results with what every section looks up."""
 
-    results: Results
-    pairs: lookups.PairRecords
-    overall: Mapping[tuple[str, Quantity], MetricRecord]
-    models: tuple[Model, ...]
-    primary: Quantity
-    primary_label: str
-    primary_words: str
-    greater_is_better: bool
-    confidence: float
+    @cached_property
+    def models(self) -> tuple[Model, ...]:
+        """The models in rank order."""
+        ranked = enumerate(lookups.ranked(self.results))
+        return tuple(Model(m, self.short[m], f"m{i}", i, mark_of(i).symbol, visible(m)) for i, m in ranked)
+
+    @cached_property
+    def primary(self) -> Quantity:
+        """The metric that tables begin with: the primary one, or the usual one where none is primary."""
+        return self.called(self.results.shown_metric)
+
+    @cached_property
+    def primary_label(self) -> str:
+        """Its name in a heading."""
+        return self.label(self.primary)
+
+    @property
+    def primary_words(self) -> str:
+        """Its name inside a sentence."""
+        return in_sentence(self.primary_label) if self.results.primary_column is None else self.primary_label
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether its larger values are better."""
+        return self.sign(self.primary) > 0
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of the intervals."""
+        return float(self.results.options.get("confidence", 0.95))
 
     def label(self, key: Quantity) -> str:
         """Return a metric's name in a heading; of the mean of a user's column the column's."""
@@ -68,10 +90,9 @@ class View:
         return sorted(dict.fromkeys(map(Quantity.of, records)), key=lambda key: key != self.primary)
 
     @cached_property
-    def digits_of_values(self) -> Mapping[Quantity, Digits]:
-        """How each metric's values are written, the same for all models."""
+    def _digits(self) -> Mapping[Quantity, Digits]:
         by_key: dict[Quantity, list[MetricRecord]] = {}
-        for (_, key), record in self.overall.items():
+        for (_, key), record in self._records.items():
             by_key.setdefault(key, []).append(record)
         return {
             key: digits_of(
@@ -82,14 +103,13 @@ class View:
         }
 
     @cached_property
-    def digits_of_differences(self) -> Mapping[Quantity, Digits]:
-        """How each metric's differences are written: as its values, with more decimals where they are finer."""
+    def _digits_of_differences(self) -> Mapping[Quantity, Digits]:
         errors: dict[Quantity, list[float]] = {}
         for c in self.results.comparisons:
             error = lookups.quarter(c.low, c.high) if c.recommended and c.slice is None else None
             if error is not None:
                 errors.setdefault(Quantity.of(c), []).append(error)
-        values = {key: self.digits_of_values.get(key, Digits(decimals_of([]))) for key in errors}
+        values = {key: self.digits(key) for key in errors}
         return {
             key: values[key].at_least(decimals_of(error / 10.0 ** values[key].power for error in own))
             for key, own in errors.items()
@@ -124,11 +144,6 @@ class View:
         return not self.results.is_blocked and not all_inverted(self.results)
 
     @property
-    def names(self) -> dict[str, str]:
-        """What each model is called, as charts ask for it."""
-        return {model.id: model.name for model in self.models}
-
-    @property
     def weights_note(self) -> str:
         """The sentence that counts are sums of weights; nothing where every example counts as one."""
         column = self.results.options.get("weight")
@@ -144,28 +159,13 @@ class View:
         over = say("suite.all_examples" if micro else "suite.mean_over", number=in_words(len(tasks)))
         return say("suite.ranked", metric=self.primary_words, over=over)
 
-    @property
-    def margin(self) -> float | None:
-        """The smallest difference that matters, where one was declared."""
-        margin = self.results.options.get("margin")
-        return None if margin is None else float(margin)
-
-    def sign(self, key: Quantity) -> int:
-        """Return 1 where greater values of a metric are better, else -1."""
-        greater = self.greater_is_better if key == self.primary else greater_is_better(key)
-        return 1 if greater else -1
-
-    def record(self, model: str, key: Quantity) -> MetricRecord | None:
-        """Return one model's record of one number over all examples."""
-        return self.overall.get((model, key))
-
     def records(self, key: Quantity) -> dict[str, MetricRecord]:
         """Return every model's record of one number over all examples, by model."""
-        return {m: self.overall[m, key] for m in sorted(self.results.models) if (m, key) in self.overall}
+        return {m: r for m in sorted(self.results.models) if (r := self.record(m, key)) is not None}
 
-    def value(self, model: Model, key: Quantity) -> float | None:
+    def value_of(self, model: Model, key: Quantity) -> float | None:
         """Return one model's value of one number over all examples."""
-        record = self.overall.get((model.id, key))
+        record = self.record(model.id, key)
         return None if record is None else record.value
 
     def place(self, model: str) -> RankingRecord | None:
@@ -174,17 +174,11 @@ class View:
 
     def digits(self, key: Quantity) -> Digits:
         """Return how one metric's values are written, the same for all models."""
-        return self.digits_of_values.get(key, Digits(decimals_of([])))
+        return self._digits.get(key, Digits(decimals_of([])))
 
     def digits_of_difference(self, key: Quantity) -> Digits:
-        """Return how one metric's differences are written, the same for all pairs."""
-        return self.digits_of_differences.get(key) or self.digits(key)
-
-    def comparison(self, key: Quantity, a: str, b: str) -> ComparisonRecord | None:
-        """Return the recommended comparison a - b; on the primary metric its limits are the pair's one interval."""
-        return lookups.comparison_between(
-            self.pairs, a, b, about=lambda record: Quantity.of(record) == key, decided=key == self.primary
-        )
+        """Return how one metric's differences are written: as its values, with more decimals where they are finer."""
+        return self._digits_of_differences.get(key) or self.digits(key)
 
     def leading_comparison(self, key: Quantity) -> ComparisonRecord | None:
         """Return the first comparison by the test that leads on a metric."""
@@ -198,11 +192,6 @@ class View:
         excluded = 0.0 if verdict is not None and is_cut(verdict) else None
         margin = self.margin if primary else None
         return interval(record.low, record.high, digits, signed=True, excluded=excluded, margin=margin)
-
-    def verdict(self, a: str, b: str, records: Sequence[VerdictRecord] | None = None) -> VerdictRecord | None:
-        """Return the verdict of a seen from b, among those on the primary metric or among ``records``."""
-        among = self.pairs.verdicts.get(lookups.unordered(a, b), ()) if records is None else records
-        return lookups.verdict_between(among, a, b)
 
     def verdict_word(self, a: Model, b: Model) -> str:
         """Return the kind of the verdict of a seen from b; undecided where there is none."""
@@ -227,36 +216,12 @@ class View:
 
 def view_of(results: Results) -> View:
     """Prepare results for the sections of a report."""
-    short = short_names(results.models)
-    models = [
-        Model(name, short[name], f"m{i}", i, mark_of(i).symbol, visible(name))
-        for i, name in enumerate(lookups.ranked(results))
-    ]
-    overall = {(r.model, Quantity.of(r)): r for r in reversed(results.metrics) if r.slice is None}
-    primary = find_key(results.shown_metric, list(dict.fromkeys(Quantity.of(r) for r in results.metrics)))
-    column = results.primary_column
-    label = metric_label(primary) if column is None else visible(column)
-    return View(
-        results=results,
-        pairs=lookups.PairRecords.of(results),
-        overall=overall,
-        models=tuple(models),
-        primary=primary,
-        primary_label=label,
-        primary_words=in_sentence(label) if column is None else label,
-        greater_is_better=greater_is_better(primary, bool(results.options.get("lower_is_better"))),
-        confidence=float(results.options.get("confidence", 0.95)),
-    )
+    return View(results)
 
 
 def n_cautions(warnings: Iterable[WarningRecord]) -> int:
     """Count the codes of warnings that limit how the figures may be read: the one number that every output gives."""
     return len({warning.code for warning in warnings if warning.level != "info"})
-
-
-def is_cut(record: VerdictRecord | DisparityRecord) -> bool:
-    """Return whether the interval of a decided pair reached over 0 and was cut there."""
-    return (record.method or "").endswith(CUT)
 
 
 OF_PAIRS = {CUT: "limits.cut", STRETCHED: "limits.stretched"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -218,11 +218,11 @@ def _documents(
         arguments = (results, svgs, options, data)
         return made_within_limits(_by_templates, arguments, names), files
     outcomes: dict[str, bytes | OutputError] = {}
-    steps = _steps(view, sections, svgs, options, data)
+    documents = _ways(view, sections, svgs, options, data)
     for name in names:
-        first, *further = steps[name]
+        render_templates, finish = documents[name]
         try:
-            outcomes[name] = reduce(lambda made, step: step(made), further, first())
+            outcomes[name] = finish(render_templates())
         except OutputError as error:
             outcomes[name] = error
     return outcomes, files
@@ -231,7 +231,7 @@ def _documents(
 def _by_templates(
     results: Results, svgs: Mapping[str, str], options: OutputOptions, data: bytes
 ) -> Documents:
-    """Return the steps to each document, with the user's texts, for the templates' process."""
+    """Return the ways to the documents, with the user's texts, for the templates' process."""
     from evalreport.report.sections import describe
     from evalreport.report.translations import catalogue_of
     from evalreport.report.view import view_of
@@ -245,14 +245,14 @@ def _by_templates(
     catalogue, view = in_units(results.unit, catalogue_of(options.templates)), view_of(results)
     with speaking(catalogue):
         sections = describe(view, full=options.detail == "full") if "html" in options.formats else ()
-    steps = _steps(view, sections, svgs, options, data)
-    return {name: tuple(partial(spoken, step) for step in own) for name, own in steps.items()}
+    ways = _ways(view, sections, svgs, options, data)
+    return {name: (partial(spoken, begin), partial(spoken, finish)) for name, (begin, finish) in ways.items()}
 
 
-def _steps(
+def _ways(
     view: View, sections: tuple[Described, ...], svgs: Mapping[str, str], options: OutputOptions, data: bytes
 ) -> Documents:
-    """Return for each document the function that renders its templates, and those that make bytes of the result."""
+    """Return for each document the function that renders its templates, and the one that makes bytes of the result."""
     from evalreport.report.evidence import describe_evidence
     from evalreport.report.markdown import summary_markdown
     from evalreport.report.page import Medium, page

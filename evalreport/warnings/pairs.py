@@ -159,11 +159,10 @@ def too_few_replicates(
 ) -> Iterator[WarningRecord]:
     """Warn of too few replicates for the family or at all, and of metrics undefined on many replicates."""
     tested = [c for c in family if not definition(c.quantity).untested]
-    leading = [c.pair for c in tested if decided_by_replicates(c)]
     drawn = [
-        len(pair.difference.replicates)
-        for pair in leading
-        if pair is not None and pair.difference.replicates is not None
+        len(c.pair.difference.replicates)
+        for c in tested
+        if decided_by_replicates(c) and c.pair is not None and c.pair.difference.replicates is not None
     ]
     n_pairs = len(tested_pairs(rows, family[0].quantity.spelled)) if family else 0
     alpha = (1 - options.confidence) / (1 if options.correction == "none" else max(n_pairs, 1))

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evalreport.errors import UsageError
+from evalreport.gates.conditions import sides
 from evalreport.gates.outcomes import parse
-from evalreport.headline.rules import split
 from evalreport.history.connection import History
 from evalreport.intervals.proportions import wilson_limits
 from tests.samples.audits import audited, right, share
@@ -29,7 +29,7 @@ def test_a_multiple_of_an_earlier_value_is_read(text: str) -> None:
     """On either side; the bar in sentences stays as it was typed."""
     gate = parse(text, models=["m"])
     assert (gate.reference, gate.times, gate.limit, gate.comparator) == ("accepted", True, 1.2, "<=")
-    assert "accepted" in split(text)[2]
+    assert "accepted" in sides(text)[2]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure as Canvas
 from evalreport import plots
 from evalreport.plots.curves import contenders, name_of
 from evalreport.plots.pairs import difference_rows
-from evalreport.plots.pictures import panels
+from evalreport.plots.pictures import Figure, panels
 from evalreport.plots.style import GREY, mark_of, report_style, to_svg
 from evalreport.schema.lookups import place_of_model, ranked
 from evalreport.schema.results import Results
@@ -68,7 +68,17 @@ def drawing(name: str, results: Results) -> str:
     """Draw a chart as the report does."""
     with report_style():
         return to_svg(
-            panels([lambda ax: call(name, results, ax)], width=5.0, height=3.5),
+            panels(
+                Figure(
+                    name=name,
+                    title="",
+                    description="",
+                    caption="",
+                    draw=(lambda ax: call(name, results, ax),),
+                    width=5.0,
+                    height=3.5,
+                )
+            ),
             name="x",
             title="t",
             description="d",

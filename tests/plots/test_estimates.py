@@ -16,7 +16,7 @@ def test_the_plots_draw_on_axes_of_their_own() -> None:
         bias_variance_course,
         error_estimates,
         learning_curves,
-        replicate_lines,
+        replicates,
     )
 
     found = evaluated(replicated(), task="regression")
@@ -25,7 +25,7 @@ def test_the_plots_draw_on_axes_of_their_own() -> None:
         error_estimates([EstimatorRow(".632", {0: (0.2, 0.1, 0.3), 1: (0.3, None, None)})]),
         bias_variance(found),
         bias_variance_course(found, model),
-        replicate_lines(found, model),
+        replicates(found, model),
         learning_curves(
             [LearningCurve("a", ((10.0, 0.4, 0.3, 0.5), (20.0, 0.3, 0.2, 0.4)), (), 20.0, 0, "m0")]
         ),

@@ -26,6 +26,11 @@ def not_turned_round(ax: Any) -> None:
     raise np.linalg.LinAlgError("Singular matrix")
 
 
+def figure_of(*draw: Callable[[Any], object], **layout: Any) -> Figure:
+    """Return a figure of these panels."""
+    return Figure(name="name", title="title", description="description", caption="", draw=draw, **layout)
+
+
 @pytest.mark.parametrize("draw", [far_apart, not_turned_round])
 def test_numbers_out_of_reach_of_an_axis_are_said_and_do_not_end_the_report(
     draw: Callable[[Any], None],
@@ -36,7 +41,7 @@ def test_numbers_out_of_reach_of_an_axis_are_said_and_do_not_end_the_report(
         ax.plot([0, 1], [0, 1])
         ax.set_title("beside it")
 
-    figure = panels([draw, beside], width=7.0, height=3.0, columns=2)
+    figure = panels(figure_of(draw, beside, width=7.0, height=3.0, columns=2))
     svg = to_svg(figure, name="extremes", title="t", description="d")
     assert "out of any axis" in svg
     assert "beside it" in svg
@@ -51,7 +56,7 @@ def test_a_row_with_fewer_panels_than_columns_is_laid_out() -> None:
     def draw(ax: object) -> None:
         ax.plot([0, 1], [0, 1])  # type: ignore[attr-defined]
 
-    full, short = (panels([draw] * n, width=9.0, height=2.0, columns=3) for n in (3, 2))
+    full, short = (panels(figure_of(*[draw] * n, width=9.0, height=2.0, columns=3)) for n in (3, 2))
     sizes = [tuple(round(x, 6) for x in ax.get_position().size) for ax in (*full.axes, *short.axes)]
     assert len(set(sizes)) == 1
 

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import re
+import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -243,14 +244,30 @@ def test_an_interrupt_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C while templates run leaves no process behind."""
     begun = []
 
-    def interrupted(process: object, *_words: object) -> None:
+    def interrupted(process: subprocess.Popen[bytes], *_words: object, **_options: object) -> None:
         begun.append(process)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(template_process, "_read_frame", interrupted)
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
     with pytest.raises(KeyboardInterrupt):
         template_process.made_within_limits(too_much, (), ["steps"])
     assert begun[0].poll() is not None
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"), [(b"", "was not ready within 120 s"), (b"ready\n", "took more than 30 s")]
+)
+def test_a_silent_process_is_not_waited_for_without_end(
+    monkeypatch: pytest.MonkeyPatch, answers: bytes, why: str
+) -> None:
+    """It says that it is ready, or does not; the clock runs out, also where the system limits no processor time."""
+
+    def silent(*_words: object, timeout: float, **_options: object) -> None:
+        raise subprocess.TimeoutExpired("python", timeout, answers)
+
+    monkeypatch.setattr(subprocess, "run", silent)
+    found = template_process.made_within_limits(too_much, (), ["steps"])
+    assert why in str(found["steps"])
 
 
 def test_the_shipped_templates_loop_over_records_alone() -> None:
@@ -264,5 +281,5 @@ def test_rendering_by_the_shipped_templates_starts_no_process(
     simulate: Callable[..., Results], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without templates of the user's all is made here."""
-    monkeypatch.setattr(template_process, "_started", lambda _work: pytest.fail("a process was started"))
+    monkeypatch.setattr(template_process, "_answers", lambda *_work: pytest.fail("a process was started"))
     render(simulate(), tmp_path / "out", options=OutputOptions(formats=("html", "json", "md")))

@@ -27,15 +27,15 @@ def attacks(folder: Path) -> template_process.Documents:
     from evalreport.report.templates import environment, rendered
 
     env = environment(folder)
-    return {name: (lambda name=name: rendered(env, name, {}).encode(),) for name in ATTACKS}
+    return {name: (lambda name=name: rendered(env, name, {}), str.encode) for name in ATTACKS}
 
 
 def too_much(*_arguments: object) -> template_process.Documents:
     """Return ways to documents that go wrong behind the templates."""
     return {
-        "large": (lambda: b"x" * (template_process.LARGEST + 1),),
-        "killed": (lambda: os.kill(os.getpid(), 9),),
-        "wrong": (lambda: 1 / 0,),
+        "large": (lambda: b"x" * (template_process.LARGEST + 1), bytes),
+        "killed": (lambda: os.kill(os.getpid(), 9), bytes),
+        "wrong": (lambda: 1 / 0, bytes),
         "printing": (lambda: print("no reply"), lambda _printed: b"made"),  # noqa: T201
         "steps": (lambda: 20, lambda made: b"%d" % (made + 1)),
     }

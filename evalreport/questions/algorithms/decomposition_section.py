@@ -16,7 +16,7 @@ from evalreport.plots.estimates import (
     decomposed,
     leading_parts,
     place_of,
-    replicate_lines,
+    replicates,
 )
 from evalreport.plots.pictures import Figure
 from evalreport.questions.algorithms.records import SQUARES_OF, DecompositionRecord
@@ -188,7 +188,7 @@ def _bars(view: View, loss: str) -> Figure:
     )
     limited = any(r.low is not None for r in records)
     interval = say("decomposition.bars_interval") if limited else ""
-    parts = [(view.names[r.model], *leading_parts(r)) for r in records]
+    parts = [(view.short[r.model], *leading_parts(r)) for r in records]
     described = "; ".join(
         say(
             "decomposition.bars_value",
@@ -203,7 +203,7 @@ def _bars(view: View, loss: str) -> Figure:
         title=say("decomposition.bars_title"),
         description=say("decomposition.bars_description", first=first, second=second, values=described),
         caption=say(key, loss=words, first=first, second=second, interval=interval),
-        draw=(partial(bias_variance, view.results, loss=loss, names=view.names),),
+        draw=(partial(bias_variance, view.results, loss=loss, names=view.short),),
         width=6.6,
         height=1.05 + 0.36 * len(records),
     )
@@ -257,7 +257,6 @@ def _replicates(view: View) -> Figure | None:
         description=say("decomposition.replicates_description", n=len(shown)),
         caption=say("decomposition.replicates_caption"),
         draw=tuple(
-            partial(replicate_lines, view.results, m.id, legend=i == 0, title=m.name)
-            for i, m in enumerate(shown)
+            partial(replicates, view.results, m.id, legend=i == 0, name=m.name) for i, m in enumerate(shown)
         ),
     ).in_columns(height=3.0)

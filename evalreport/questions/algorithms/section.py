@@ -17,11 +17,10 @@ from evalreport.questions.algorithms.records import (
     LearningFitRecord,
     LearningPointRecord,
 )
-from evalreport.report.naming import find_key, label_of, listed, metric_label
+from evalreport.report.naming import label_of, listed, metric_label
 from evalreport.report.table import Cell, Row, Table, limited_cell
 from evalreport.report.view import View
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.metrics import Quantity
 from evalreport.texts import coded, named, say
 from evalreport.texts.labels import in_sentence, sentence_start
 from evalreport.texts.visible import visible
@@ -102,7 +101,7 @@ def _found(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> st
 
 def metric_words(view: View, metric: str) -> str:
     """Return the words for a metric as the results spell it."""
-    return metric_label(find_key(metric, list(dict.fromkeys(Quantity.of(r) for r in view.results.metrics))))
+    return metric_label(view.called(metric))
 
 
 def _shown(valued: Sequence[ErrorEstimateRecord], metric: str) -> list[str]:
@@ -364,7 +363,7 @@ def _law(view: View, fit: LearningFitRecord, decimals: int) -> tuple[Cell | str,
 
 
 def _learning_figure(view: View, points: Sequence[LearningPointRecord]) -> Figure | None:
-    curves = learning_rows(view.results, view.names)
+    curves = learning_rows(view.results, view.short)
     if not curves:
         return None
     axis = points[0].axis

@@ -78,7 +78,7 @@ def describe(view: View) -> Tables | None:
     findings = calibration_findings(view.results, [model.id for model in view.models])
     if not findings:
         return None
-    name = view.names.__getitem__
+    name = view.short.__getitem__
     first = findings[0].record
     others = [str(text) for text in calibration_of_others(findings, name)]
     events = say("calibration.events", total=round(first.n), n=round(first.observed))
@@ -417,5 +417,5 @@ def _plane(view: View) -> Figure | None:
     return Figure(
         name="miscalibration-discrimination", title=say("calibration.plane"), caption=say("calibration.plane_note"),
         width=PLANE[0], height=PLANE[1], description=say("calibration.plane_described"),
-        draw=(partial(miscalibration_discrimination, view.results, names=view.names, highlight=highlight),),
+        draw=(partial(miscalibration_discrimination, view.results, names=view.short, highlight=highlight),),
     )  # fmt: skip

@@ -126,7 +126,7 @@ def _figure(view: View, column: str) -> tuple[Figure, ...]:
     axis = say(key, column=visible(column), unit=f", {visible(unit)}" if unit else "")
     title = say("costs.picture", metric=view.primary_label, level=numbers.percent(view.confidence))
     draw = partial(
-        quality_against_cost, view.results, column=column, names=view.names, greater_is_better=view.greater_is_better,
+        quality_against_cost, view.results, column=column, names=view.short, greater_is_better=view.greater_is_better,
         axis_label=axis,
     )  # fmt: skip
     return (
@@ -154,7 +154,7 @@ def _table(view: View, column: str) -> Table:
     rows = []
     for record in records:
         model = view.model(record.model)
-        value = view.value(model, view.primary)
+        value = view.value_of(model, view.primary)
         cells: list[str | Cell] = [
             numbers.number(value, view.digits(view.primary)),
             plain_cell(record.mean, record.low, record.high, decimals, strong=True),

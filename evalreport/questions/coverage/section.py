@@ -96,8 +96,8 @@ def _ratio(view: View, a: Model, b: Model, level: float) -> WidthRatioRecord | N
 def _figure(view: View) -> Figure:
     title = say("coverage.picture", level=numbers.percent(view.confidence))
     draw = (
-        partial(coverage_by_level, view.results, names=view.names),
-        partial(width_by_level, view.results, names=view.names),
+        partial(coverage_by_level, view.results, names=view.short),
+        partial(width_by_level, view.results, names=view.short),
     )
     return Figure(
         name="coverage-by-level", title=title, caption="", width=8.0, height=3.4, columns=2, description=title,

@@ -58,7 +58,15 @@ def _tests(
             continue  # nothing was chosen
         test, p = _of_outcomes(model.outcome[there], gold[there], unit[there], plain=units.cluster is None)
         of_gold, of_rest = (float(model.outcome[there & side].mean()) for side in (gold, ~gold))
-        yield _record("outcome", test, p, model=model.name, gold=of_gold, rest=of_rest)
+        yield GoldSamplingRecord(
+            about="outcome",
+            model=model.name,
+            test=test,
+            gold=of_gold,
+            rest=of_rest,
+            p_value=probability(p),
+            p_adjusted=1.0,
+        )
     if len(models) > 1:
         sizes, counts = (np.array([len(np.unique(unit[rows])) for rows in side]) for side in (present, given))
         yield from _of_parts("model", [m.name for m in models], sizes, counts, seed)
@@ -87,20 +95,6 @@ def _column(predictions: Predictions, name: str) -> tuple[Indices, tuple[str, ..
     if column is None or column.categories is None:
         return None
     return column.values.astype(np.int64), column.categories
-
-
-def _record(
-    about: str,
-    test: str,
-    p: float,
-    *,
-    model: str | None = None,
-    gold: float | None = None,
-    rest: float | None = None,
-) -> GoldSamplingRecord:
-    return GoldSamplingRecord(
-        about=about, model=model, test=test, gold=gold, rest=rest, p_value=probability(p), p_adjusted=1.0
-    )
 
 
 def _of_outcomes(outcome: Floats, gold: Mask, unit: Indices, *, plain: bool) -> tuple[str, float]:
@@ -141,8 +135,10 @@ def _of_parts(
         drawn = ((draws - expected) ** 2 / (expected * (1 - share))).sum(axis=1)
         test, p = "random_tables", (1 + int((drawn >= statistic * (1 - 1e-9)).sum())) / (TABLES + 1)
     rates = counts / sizes
-    record = _record(about, test, p, gold=float(rates.max()), rest=float(rates.min()))
-    yield replace(record, most=names[int(rates.argmax())], least=names[int(rates.argmin())])
+    yield GoldSamplingRecord(
+        about=about, model=None, test=test, gold=float(rates.max()), rest=float(rates.min()), p_value=probability(p),
+        p_adjusted=1.0, most=names[int(rates.argmax())], least=names[int(rates.argmin())],
+    )  # fmt: skip
 
 
 VISIBLE = 0.001

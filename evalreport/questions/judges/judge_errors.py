@@ -150,11 +150,8 @@ def _kappa(rows: _Rows, options: Options) -> tuple[float | None, Interval]:
         models=(answers,),
         labels=Labels(classes=("0", "1"), positive="1"),
     )
-    units = (
-        sampling_by(n)
-        if rows.plain
-        else sampling_by(n, np.unique(rows.unit, return_inverse=True)[1].astype(np.int64))
-    )
+    clusters = None if rows.plain else np.unique(rows.unit, return_inverse=True)[1].astype(np.int64)
+    units = sampling_by(n, clusters)
     quantity = Quantity(cohen_kappa.__name__)
     sample = estimate_all(table, (quantity,), units=units, n_resamples=options.resamples, seed=options.seed)
     estimate = sample.estimates[answers.name, quantity]
@@ -165,21 +162,17 @@ def _kappa(rows: _Rows, options: Options) -> tuple[float | None, Interval]:
 def bias_records(sample: Sample, options: Options) -> list[JudgeBiasRecord]:
     """Compare the judge's bias between the models of every pair, adjusted by Holm over the pairs."""
     judged = [m for m in sample.predictions.models if m.gold is not None]
-    means: list[tuple[ModelOutputs, ModelOutputs, _Mean, int]] = []
-    for first, second in combinations(judged, 2):
-        bias, n = _bias_between(sample, first, second)
-        means.append((first, second, bias, n))
-    p_values = [bias.p_value for _, _, bias, _ in means]
-    adjusted = iter(adjust([p for p in p_values if p is not None], "holm"))
+    found = [(a.name, b.name, *_bias_between(sample, a, b)) for a, b in combinations(judged, 2)]
+    known = [bias.p_value for _, _, bias, _ in found if bias.p_value is not None]
+    adjusted = iter(adjust(known, "holm"))
     records = []
-    for first, second, bias, n in means:
+    for a, b, bias, n in found:
         low, high = bias.limits(options.confidence)
-        p = bias.p_value
-        p_adjusted = None if p is None else next(adjusted)
+        p_adjusted = None if bias.p_value is None else next(adjusted)
         records.append(
             JudgeBiasRecord(
-                a=first.name, b=second.name, difference=bias.value, low=low, high=high, level=options.confidence,
-                p_value=p, p_adjusted=p_adjusted, correction="holm", n_gold=n,
+                a=a, b=b, difference=bias.value, low=low, high=high, level=options.confidence,
+                p_value=bias.p_value, p_adjusted=p_adjusted, correction="holm", n_gold=n,
                 flagged=p_adjusted is not None and p_adjusted <= 1 - options.confidence,
             )
         )  # fmt: skip

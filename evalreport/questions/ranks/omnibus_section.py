@@ -58,7 +58,7 @@ def _omnibus_figure(view: View) -> Figure | None:
         return None
     where = f"{numbers.count(records[0].blocks)} {named('omnibus.block', records[0].by)}"
     described = "; ".join(
-        f"{view.names[r.model]} {r.average_rank:.2f}" for r in sorted(records, key=lambda r: r.average_rank)
+        f"{view.short[r.model]} {r.average_rank:.2f}" for r in sorted(records, key=lambda r: r.average_rank)
     )
     return Figure(
         name="ranks",
@@ -66,7 +66,7 @@ def _omnibus_figure(view: View) -> Figure | None:
         description=say("omnibus.description", metric=view.primary_words, ranks=described),
         caption=say("omnibus.caption", metric=view.primary_words, blocks=where)
         + f" {say('omnibus.critical_difference')}",
-        draw=(partial(critical_differences, view.results, names=view.names),),
+        draw=(partial(critical_differences, view.results, names=view.short),),
         width=6.6,
         height=1.3 + 0.2 * len(records),
     )

@@ -225,10 +225,6 @@ def _limits(side: Side, value: float, level: float) -> tuple[Limits, Limits]:
         return by.proportions_difference(side.both, level), by.proportions_ratio(side.both, level)
     if side.small is not None:
         return Limits(None, None, None, side.small), Limits(None, None)
-    return _of_influences(side, value, level)
-
-
-def _of_influences(side: Side, value: float, level: float) -> tuple[Limits, Limits]:
     if math.isnan(value):
         return _nothing(by.NO_OTHERS)
     if side.with_rest is None:

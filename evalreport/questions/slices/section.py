@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from evalreport import numbers
+from evalreport.headline.facts import is_cut
 from evalreport.plots.pairs import LEAST_EXAMPLES, over_time
 from evalreport.plots.pictures import Figure
 from evalreport.questions.slices import group_tables as segments
@@ -28,7 +29,7 @@ from evalreport.report.table import (
     stroke,
     value_cell,
 )
-from evalreport.report.view import OF_SLICES, Model, View, is_cut, limits_at_zero
+from evalreport.report.view import OF_SLICES, Model, View, limits_at_zero
 from evalreport.schema.lookups import quarter
 from evalreport.schema.metrics import MetricRecord, Quantity
 from evalreport.texts import Text, coded, named, say
@@ -101,7 +102,7 @@ def _over_time(view: View, column: str, number: int) -> Figure:
             least=LEAST_EXAMPLES,
         ),
         description=say("evidence.over_time_described", **known),
-        draw=(partial(over_time, view.results, column=column, names=view.names),),
+        draw=(partial(over_time, view.results, column=column, names=view.short),),
     )  # fmt: skip
 
 

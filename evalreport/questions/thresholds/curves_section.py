@@ -87,7 +87,7 @@ def describe(view: View) -> Curves | None:
 
 
 def _values(view: View, metric: str) -> dict[str, float]:
-    values = {m.id: view.value(m, Quantity(metric)) for m in view.models}
+    values = {m.id: view.value_of(m, Quantity(metric)) for m in view.models}
     return {model: value for model, value in values.items() if value is not None}
 
 
@@ -104,8 +104,8 @@ def _figure(
     """Describe a figure of all models; ``about`` names the chart where the title is a finding."""
     return Figure(
         name=name, title=title, caption=" ".join(filter(None, caption)), width=WIDTH, height=HEIGHT,
-        description=say("curves.described", title=about or title, names=listed(list(view.names.values()), 12)),
-        draw=(partial(plot, view.results, names=view.names, **how),),
+        description=say("curves.described", title=about or title, names=listed([m.name for m in view.models], 12)),
+        draw=(partial(plot, view.results, names=view.short, **how),),
     )  # fmt: skip
 
 
@@ -418,7 +418,7 @@ def describe_distributions(view: View) -> Tables | None:
     if record is None:
         return None
     about, of_residuals = (named("distributions.title", name) for name in ("predicted-true", "residuals"))
-    mae, title = view.value(first, Quantity("mae")), about
+    mae, title = view.value_of(first, Quantity("mae")), about
     if mae is not None:
         title = say("finding.values", model=first.name, error=_error_size(view, mae))
     known = any(low is not None for low in record.bin_low)

@@ -48,11 +48,11 @@ def describe(view: View) -> Tables | None:
     runs = _runs(view, highest, thresholds)
     limits = "" if at.low is None else say("decision_curve.limits", low=at.low, high=at.high)
     heading = say(
-        "decision_curve.heading", runs=runs, at=at.threshold, model=view.names[leader], value=at.net_benefit,
+        "decision_curve.heading", runs=runs, at=at.threshold, model=view.short[leader], value=at.net_benefit,
         limits=limits,
     )  # fmt: skip
     per_thousand = (
-        (view.names[m], round(1000 * by_model[m][middle].net_benefit)) for m in order[:MOST_MODELS]
+        (view.short[m], round(1000 * by_model[m][middle].net_benefit)) for m in order[:MOST_MODELS]
     )
     cases = "; ".join(say("decision_curve.per_thousand", model=model, n=n) for model, n in per_thousand)
     about = say("decision_curve.about", n=view.results.n, share=at.prevalence, at=at.threshold, cases=cases)
@@ -108,11 +108,11 @@ def _runs(view: View, highest: Sequence[str], thresholds: Sequence[float]) -> st
 
 def _name(view: View, name: str) -> str:
     keys = {OPEN: "open", ALL: "treat_all", NONE: "treat_none"}
-    return say(f"decision_curve.{keys[name]}") if name in keys else view.names[name]
+    return say(f"decision_curve.{keys[name]}") if name in keys else view.short[name]
 
 
 def _figures(view: View, told: Sequence[str], pair: Pair | None) -> tuple[Figure, ...]:
-    names = view.names
+    names = view.short
 
     def figure(name: str, title: str, draw: Callable[[Axes], object]) -> Figure:
         return Figure(
@@ -170,12 +170,12 @@ def _table(
         rows.append(Row(None, tuple(cells), f"{100 * at:.3g} %"))
     heads = [say("decision_curve.treat_all_head"), *(view.model(m).name for m in models)]
     if pair is not None:
-        heads.append(say("decision_curve.difference", a=view.names[pair[0]], b=view.names[pair[1]]))
+        heads.append(say("decision_curve.difference", a=view.short[pair[0]], b=view.short[pair[1]]))
     return Table(
         say("decision_curve.table", n=len(rows)),
         (
             *heads, Column(say("decision_curve.highest"), "text"),
-            say("decision_curve.avoided_by", model=view.names[leader]),
+            say("decision_curve.avoided_by", model=view.short[leader]),
         ),
         tuple(rows), say("decision_curve.table_note"), look="lined", first=say("decision_curve.threshold"),
     )  # fmt: skip

@@ -27,7 +27,7 @@ def describe(view: View) -> Tables | None:
     reference = records[order[0]].b
     name, first = view.model(reference).name, order[0]
     finding = _finding(view, reference, [records[m] for m in order])
-    names, near = view.names, contenders(view.results)
+    names, near = view.short, contenders(view.results)
     highlight = {*(near if len(near) <= MOST_TOLD else near[:FIRST]), reference, first}
     of_pair = {"a": name, "b": view.model(first).name}
     figures = (

@@ -18,11 +18,11 @@ from evalreport.schema.metrics import Quantity
 from evalreport.texts import named, say
 
 
-def describe(view: View) -> Tables | None:
-    """Lay out the changes; nothing where there was no earlier run."""
+def _changes(view: View) -> tuple[Table, ...]:
+    """Lay out the changes since earlier runs; nothing where there were none."""
     records = [r for r in view.results.history if r.status != "gone"]
     if not records:
-        return None
+        return ()
     first = records[0]
     label = metric_label(Quantity.of(first))
     heads = (
@@ -31,7 +31,7 @@ def describe(view: View) -> Tables | None:
     )  # fmt: skip
     rows = tuple(_row(view, record) for record in records)
     columns = headings(heads, "unbroken,number,number,number,number,remark")
-    return Tables((Table(say("history.box", metric=label), columns, rows, say("history.note")),))
+    return (Table(say("history.box", metric=label), columns, rows, say("history.note")),)
 
 
 def _row(view: View, record: HistoryRecord) -> Row:
@@ -176,8 +176,7 @@ def describe_tests(view: View) -> Tables | None:
     if tables:
         note = say("audit.note", error=numbers.percent(1 - view.confidence))
         tables[-1] = replace(tables[-1], note=note)
-    since = describe(view)
-    tables += [] if since is None else since.tables
+    tables += _changes(view)
     return Tables(tuple(tables)) if tables else None
 
 

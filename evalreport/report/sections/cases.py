@@ -229,12 +229,12 @@ def _what_counts(view: View, n: float) -> str:
 
 def _errors(view: View) -> Cases | None:
     keys = [Quantity(name) for name in ERRORS]
-    keys = [key for key in keys if any(view.value(m, key) is not None for m in view.models)]
+    keys = [key for key in keys if any(view.value_of(m, key) is not None for m in view.models)]
     if not keys:
         return None
     # All are in the target's units: they are written as the mean absolute error is.
     digits = view.digits(keys[min(1, len(keys) - 1)])
-    values = {model: [view.value(model, key) for key in keys] for model in view.models}
+    values = {model: [view.value_of(model, key) for key in keys] for model in view.models}
     rows = [Row(m, tuple(Cell(numbers.number(v, digits), order=v) for v in own)) for m, own in values.items()]
     heads = tuple(digits.headed(label_of("metric", key.metric)) for key in keys)
     size = digits.single(values[view.models[0]][0] or 0.0)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.gates.conditions import as_ratio
+from evalreport.gates.conditions import sides
 from evalreport.headline import headline, rarest_class
 from evalreport.plots.pictures import Figure
 from evalreport.questions.attempts.variance_section import at_each
 from evalreport.report.cautions import one_of_a_code
-from evalreport.report.naming import find_key, listed
+from evalreport.report.naming import listed
 from evalreport.report.sections import audit, pairs
 from evalreport.report.sections.leaderboard import Leaderboard, conflict, leading
 from evalreport.report.sections.leaderboard import describe as describe_board
@@ -65,13 +64,8 @@ SAID_FIRST = {
 """Cautions that say no more than a part of the first sentence, by its code; of classes the one that it names."""
 ALARMS = frozenset({"slice_fell", "worse_than_accepted", "data_changed"})
 """Cautions that the headline of an audit says."""
-SIGNS = {">=": "≥", "<=": "≤"}
-COMPARISON = re.compile(r"""((?:"[^"]*"|[^<>"])*?)\s*(>=|<=|>|<)\s*(.*)""", re.DOTALL)
-"""A gate: its left side, in which a quoted name may hold any sign, the sign, and the bar."""
 TONES = {"bad": "alarm", "undecided": "amber", "good": "quiet", "neutral": ""}
 """The colour of the frame by the tone of the headline."""
-OUT_OF_REACH = 20.0
-"""More than this many times as many examples as there are is more than anybody will have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,14 +238,13 @@ def gates_of(view: View) -> list[Gate]:
     """Return the gates, failures first."""
     gates = []
     for gate in sorted(view.results.gates, key=lambda gate: OUTCOMES.index(gate.outcome)):
-        parts = COMPARISON.fullmatch(as_ratio(gate.gate))
-        subject, sign, bar = (gate.gate, "", "") if parts is None else parts.groups()
+        subject, sign, bar = sides(gate.gate)
         value_text = "" if gate.value is None else numbers.to_digits(gate.value, 4)
         if None not in (gate.value, gate.low, gate.high):
             value_text = _with_limits(gate)
         # Models are called as in the condition that was typed, so that it can be typed again.
         bar = numbers.count(int(bar)) if bar.isdigit() else bar
-        bar = visible(f"{SIGNS.get(sign, sign)} {bar}") if sign else ""
+        bar = visible(f"{sign} {bar}") if sign else ""
         word, text = named("gate", gate.outcome), view.text(gate.text)
         gates.append(Gate(gate.outcome, word, visible(subject), value_text, bar, text, gate.exploratory))
     return gates
@@ -352,11 +345,14 @@ def _crossings(view: View) -> list[str]:
 def _about_others(view: View, warning: WarningRecord) -> bool:
     """Return whether a warning is about metrics, none of which the verdict is about."""
     keys, names = view.keys, set(warning.about) - {m.id for m in view.models}
-    metrics = {name for name in names if find_key(name, keys) in keys}
+    metrics = {name for name in names if view.called(name) in keys}
     return bool(metrics) and view.results.shown_metric not in metrics
 
 
 # --- what would settle it -------------------------------------------------------------------------------------------
+
+OUT_OF_REACH = 20.0
+"""More than this many times as many examples as there are is more than anybody will have."""
 
 
 def _open(view: View) -> tuple[Model, Model, VerdictRecord, str] | None:
@@ -415,45 +411,40 @@ def _needed(view: View, a: Model, b: Model, record: VerdictRecord, *, metric: st
     second = conflict(view) if metric else None
     observed = view.comparison(view.primary if second is None else second.key, a.id, b.id)
     gap = numbers.to_digits(abs(0.0 if observed is None else observed.difference or 0.0), 2)
+    if detectable.needed is None:
+        of = "_scores" if view.results.task == "scores" else "_questions" if at_each(view) else ""
+        if clusters is not None:
+            of = "_clusters"
+        elif view.results.options.get("join") == "independent":
+            of = "_two_sets"
+        size = numbers.to_digits(detectable.difference, 2)
+        shown = say(f"decision.settle_detectable{of}", **pair, size=size)
+        folds = view.results.design in OF_ALGORITHMS
+        return f"{shown} {say('decision.settle_not_over_folds')}" if folds else shown
+    unit: str = "two_sets" if detectable.of_each is not None else detectable.unit
     drawn = float(_n_fits(view) or view.results.n) if detectable.unit == "datasets" else float(view.results.n)
     if detectable.unit == "clusters" and clusters is not None:
         drawn = clusters[0]
-    if detectable.needed is not None and detectable.needed > OUT_OF_REACH * drawn:
+    if detectable.needed > OUT_OF_REACH * drawn:
         needed = numbers.rounded_count(detectable.needed)
-        unit_words = say(f"decision.unit_{detectable.unit if detectable.of_each is None else 'two_sets'}")
-        far = say("decision.settle_out_of_reach", **pair, needed=needed, unit=unit_words, gap=gap)
-        return " ".join(filter(None, (far, _cost_of_a_look(view, detectable))))
-    if detectable.needed is not None:
-        unit: str = detectable.unit
-        if detectable.unit == "examples" and at_each(view):
+        unit_words = say(f"decision.unit_{unit}")
+        text = say("decision.settle_out_of_reach", **pair, needed=needed, unit=unit_words, gap=gap)
+    else:
+        if unit == "examples" and at_each(view):
             unit = "questions"
         if detectable.of_each is not None:
-            unit = "two_sets"
             sizes = detectable.of_each if record.about[0] == a.id else detectable.of_each[::-1]
             pair |= dict(zip(("of_a", "of_b"), map(numbers.count, sizes), strict=True))
-        within = _of_a_rare_class(view, detectable, pair, gap) or say(
-            f"decision.settle_{unit}",
-            **pair,
-            needed=numbers.count(detectable.needed),
-            gold="" if detectable.gold is None else numbers.count(detectable.gold),
-            gap=gap,
-        )
-        return " ".join(filter(None, (within, _cost_of_a_look(view, detectable))))
-    of = "_scores" if view.results.task == "scores" else "_questions" if at_each(view) else ""
-    if clusters is not None:
-        of = "_clusters"
-    elif view.results.options.get("join") == "independent":
-        of = "_two_sets"
-    size = numbers.to_digits(detectable.difference, 2)
-    shown = say(f"decision.settle_detectable{of}", **pair, size=size)
-    if view.results.design in OF_ALGORITHMS:
-        return f"{shown} {say('decision.settle_not_over_folds')}"
-    return shown
+        gold = "" if detectable.gold is None else numbers.count(detectable.gold)
+        needed = numbers.count(detectable.needed)
+        rare = _of_a_rare_class(view, detectable, pair, gap)
+        text = rare or say(f"decision.settle_{unit}", **pair, needed=needed, gold=gold, gap=gap)
+    return " ".join(filter(None, (text, _cost_of_a_look(view, detectable))))
 
 
 def _of_a_rare_class(view: View, detectable: DetectableRecord, pair: Mapping[str, str], gap: str) -> str:
     """Say how many examples, and how many of a rare class among them, are needed; empty where no class limits."""
-    rare = rarest_class(view.results)
+    rare = rarest_class(view)
     if rare is None or detectable.needed is None or detectable.unit != "examples" or detectable.of_each:
         return ""
     label, n = rare

@@ -156,7 +156,7 @@ def _is_primary(view: View, metric: str) -> bool:
 
 def _figures(view: View, kind: str) -> tuple[Figure, ...]:
     """Draw the differences on single fits, of every pair or (of many) those with the leader."""
-    rows = strips(view.results, view.names)
+    rows = strips(view.results, view.short)
     if not rows:
         return ()
     axis_label = say("differences.axis", metric=view.primary_words)
@@ -169,7 +169,7 @@ def _figures(view: View, kind: str) -> tuple[Figure, ...]:
         Figure(
             name="strip", title=say("differences.title", metric=view.primary_words, kind=kind), description=described,
             caption=say("differences.caption", metric=view.primary_words, kind=kind) + shared,
-            draw=(partial(fold_differences, view.results, axis_label=axis_label, names=view.names),),
+            draw=(partial(fold_differences, view.results, axis_label=axis_label, names=view.short),),
             width=6.2, height=0.6 + 0.34 * max(len(rows), 2),
         ),
     )  # fmt: skip

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from math import isfinite
 
 from evalreport import numbers
 from evalreport.report.naming import listed
-from evalreport.report.table import MANY_MODELS, Cell, Column, Row, Table
+from evalreport.report.table import MANY_MODELS, Cell, Column, Row, Table, Tables
 from evalreport.report.view import View
 from evalreport.texts import coded, in_words, say
 from evalreport.texts.visible import shorten
@@ -17,18 +17,7 @@ MOST_COLUMNS, MOST_OPEN = 8, 5
 LONGEST_CELL = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Failures:
-    """What the section shows: its finding, and the examples with the answers of the models; those folded away."""
-
-    heading: str
-    text: str
-    examples: Table
-    more: Table | None
-    note: str
-
-
-def describe_failures(view: View) -> Failures | None:
+def describe_failures(view: View) -> Tables | None:
     """Lay out the examples on which the models disagree most; nothing where they agree on all."""
     records = view.results.disagreements
     if not records:
@@ -49,6 +38,7 @@ def describe_failures(view: View) -> Failures | None:
     first_rows = tuple(rows[:MOST_OPEN])
     table = Table(say("failures.box"), heads, first_rows, look=look, first=say("table.id"), cut=0)
     more = replace(table, title=say("failures.box_more"), rows=tuple(rows[MOST_OPEN:]))
+    tables = (table, more) if more.rows else (table,)
     left_out = [m.name for m in view.models if m.id in held and m not in models]
     heading, text = _found(view, records[0].id, digits)
     note = say("report.left_out", names=listed(left_out)) if left_out else ""
@@ -62,7 +52,7 @@ def describe_failures(view: View) -> Failures | None:
             named_unit = digits is not None and digits.power in numbers.UNITS
             key = "failures.furthest_in" if named_unit else "failures.furthest_times"
         text = say(key, unit=unit)
-    return Failures(heading, text, table, more if more.rows else None, note)
+    return Tables(tables, heading, text, note=note)
 
 
 def _answer_digits(view: View) -> numbers.Digits | None:

@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from string import ascii_letters
 
 from evalreport import numbers
+from evalreport.headline.facts import is_cut, oriented
 from evalreport.questions.ranks.records import RankSetRecord
 from evalreport.report.naming import (
     display_of,
     entry,
-    find_key,
     label_of,
     level_of_pairs,
     listed,
@@ -20,7 +21,7 @@ from evalreport.report.naming import (
     summary_of,
 )
 from evalreport.report.table import Cell, Scale, Stroke, difference_scale, stroke, value_cell
-from evalreport.report.view import Model, View, is_cut, limits_at_zero
+from evalreport.report.view import Model, View, limits_at_zero
 from evalreport.schema.lookups import shown_behind, true_counts
 from evalreport.schema.metrics import COMPANIONS, Quantity
 from evalreport.texts import in_words, named, say, shortened
@@ -64,7 +65,10 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One model's row; ``pieces`` are those of the brackets beside it, ``word`` its verdict beside a baseline."""
+    """One model's row; ``pieces`` are those of the brackets beside it, ``word`` its verdict beside a baseline.
+
+    ``difference`` with its limits, its p-value ``p`` and the ``letters`` are for texts, which have no strokes.
+    """
 
     model: Model
     rank: int | None
@@ -74,8 +78,20 @@ class Place:
     edge: bool
     pieces: tuple[str, ...]
     letters: str
+    difference: str
+    p: str
     word: str = ""
     about: str = ""
+
+    @property
+    def rank_text(self) -> str:
+        """The rank, or a dash."""
+        return numbers.MISSING if self.rank is None else str(self.rank)
+
+    @property
+    def group(self) -> str:
+        """What says whom it is told apart from: the verdict beside a baseline, else the letters."""
+        return self.word or self.letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +131,15 @@ class Leaderboard:
         return all(row.word for row in self.rows)
 
     @property
+    def versus(self) -> str:
+        """The model that the differences are taken from, the best or the baseline; nothing without differences."""
+        if self.reference is None:
+            return ""
+        if self.has_words:
+            return say("leaderboard.versus_baseline")
+        return say("leaderboard.versus", model=self.reference.name)
+
+    @property
     def daggers(self) -> tuple[str, ...]:
         """What the daggers of its values say, each once, for paper."""
         cells = [cell for row in self.rows for cell in (row.value, *row.cells)]
@@ -139,7 +164,8 @@ def describe(view: View) -> Leaderboard | None:
     brackets = _brackets(view, shown) if view.results.baseline is None else []
     at_zero = _at_zero(view, shown, reference, None)  # a terminal and summary.md show the first panel alone
     drawn_at_zero = _at_zero(view, shown, reference, second)
-    rows = tuple(_row(view, shown, i, others, brackets, reference) for i in range(len(shown)))
+    letters = _lettered([_letters(view, model) for model in shown])
+    rows = tuple(_row(view, shown, i, others, brackets, reference, letters[i]) for i in range(len(shown)))
     return Leaderboard(
         title=_title(view, second),
         heading=_heading(view, view.primary),
@@ -197,7 +223,7 @@ def conflict(view: View) -> Conflict | None:
     if len(group) < 2 or not records or not view.is_ranked or view.results.baseline is not None:
         return None
     key = next((k for k in view.keys if k.spelled == records[0].metric), None)
-    values = {} if key is None else {m: v for m in group if (v := view.value(m, key)) is not None}
+    values = {} if key is None else {m: v for m in group if (v := view.value_of(m, key)) is not None}
     if key is None or len(values) < 2:
         return None
     best = max(values, key=lambda m: (view.sign(key) * values[m], -m.index))
@@ -247,7 +273,7 @@ def named_metrics(view: View) -> tuple[Quantity, ...]:
         for warning in results.warnings:
             if warning.code == "metrics_disagree" and contenders & set(warning.about):
                 spelled += warning.about[2:]
-    keys_of = dict.fromkeys(find_key(name, keys) for name in spelled)
+    keys_of = dict.fromkeys(map(view.called, spelled))
     return tuple(key for key in keys_of if key in keys[1:] and key in filled)[:MOST_NAMED]
 
 
@@ -282,10 +308,12 @@ def _row(
     others: Sequence[Quantity],
     brackets: Sequence[Sequence[str]],
     reference: Model | None,
+    shown_letters: str,
 ) -> Place:
     model, place = shown[i], view.place(shown[i].id)
     ranks = next((record for record in view.results.rank_sets if record.model == model.id), None)
     letters = [_letters(view, m) for m in shown[max(i - 1, 0) : i + 1]]
+    difference, p = _difference(view, model, reference)
     word = ""
     if view.results.baseline is not None and reference is not None:
         found = named("chip", view.verdict_word(model, reference))
@@ -304,12 +332,28 @@ def _row(
         behind=reference not in (None, model) and view.verdict_word(model, reference) == "worse",
         edge=len(letters) == 2 and not set(letters[0]) & set(letters[1]),
         pieces=tuple(column[i] for column in brackets),
-        letters=_letters(view, model),
+        letters=shown_letters,
+        difference=difference,
+        p=p,
         word=word,
         about=model.full if ranks is None or model.id in view.inverted else say(
             "leaderboard.ranks", model=model.full, ranks=rank_words(ranks, len(view.results.rank_sets))
         ),
     )  # fmt: skip
+
+
+def _difference(view: View, model: Model, reference: Model | None) -> tuple[str, str]:
+    """Write by how much a model is better than the reference, with its limits, and the p-value."""
+    if reference is None or model is reference:
+        return "" if reference is None else say("leaderboard.reference"), ""
+    first, second = (model, reference) if view.greater_is_better else (reference, model)
+    record = view.comparison(view.primary, first.id, second.id)
+    if record is None:
+        return "", ""
+    digits = view.digits_of_difference(view.primary)
+    size = numbers.number(record.difference, digits, signed=True)
+    p = record.p_value if record.p_adjusted is None else record.p_adjusted
+    return f"{size} {view.interval(record, digits)}".strip(), numbers.p_value(p)
 
 
 def rank_words(record: RankSetRecord, models: int) -> str:
@@ -343,6 +387,21 @@ def confidence_words(view: View) -> str:
 def _letters(view: View, model: Model) -> str:
     place = view.place(model.id)
     return "" if place is None else place.letters
+
+
+def _lettered(letters: Sequence[str]) -> list[str]:
+    """Rename the letters of groups of undecided models in the order of the table.
+
+    Examples
+    --------
+    >>> _lettered(["b", "bc", "c", "a"])
+    ['a', 'ab', 'b', 'c']
+    """
+    used = dict.fromkeys("".join(letters))
+    if len(used) > len(ascii_letters):
+        return list(letters)
+    place = dict(zip(used, ascii_letters, strict=False))
+    return ["".join(sorted(place[letter] for letter in own)) for own in letters]
 
 
 # --- brackets -------------------------------------------------------------------------------------------------------
@@ -411,14 +470,12 @@ def _against_rule(view: View) -> tuple[Panel, ...]:
     if len(view.models) > 1 or not pairs or pairs[0].difference is None:
         return ()
     pair, sign, digits = pairs[0], view.sign(view.primary), view.digits(view.primary)
-    limits = sorted(sign * v for v in (pair.low, pair.high) if v is not None)
-    low, high = limits if len(limits) == 2 else (None, None)
-    gap_size = sign * pairs[0].difference
+    by = oriented(pairs[0].difference, pair.low, pair.high, sign)
     heading = say("leaderboard.gap_rule", metric=view.primary_label, rule=_rule_words(view, pair.rule))
-    differences = [(model, Difference(gap_size, low, high))]
+    differences = [(model, Difference(by.value, by.low, by.high))]
     panel = _panel(heading, view.primary_label, differences, None, digits=digits, letter=LETTER)
     gap = panel.gaps[0]
-    size = replace(gap.cell, value=numbers.number(gap_size, digits, signed=True))
+    size = replace(gap.cell, value=numbers.number(by.value, digits, signed=True))
     return (replace(panel, gaps=(replace(gap, cell=size),), alone=True),)
 
 
@@ -436,11 +493,10 @@ def _panel_of(
             differences.append((model, Difference(None)))
             continue
         low, high = (record.low, record.high) if verdict is None else (verdict.low, verdict.high)
-        if sign < 0:
-            low, high = (None if end is None else -end for end in (high, low))
+        by = oriented(record.difference, low, high, sign)
         behind = verdict is not None and verdict.verdict == "worse"
         cut = verdict is not None and is_cut(verdict)
-        differences.append((model, Difference(sign * record.difference, low, high, behind, cut)))
+        differences.append((model, Difference(by.value, by.low, by.high, behind, cut)))
     gap = "leaderboard.gap" if view.results.baseline is None else "leaderboard.gap_baseline"
     heading, digits = say(gap, metric=view.label(key), model=reference.name), view.digits_of_difference(key)
     return _panel(
@@ -451,7 +507,7 @@ def _panel_of(
 
 def _majority(view: View, reference: Model) -> tuple[float | None, str]:
     """Return how far the rule that needs no model is from the reference, and its name; nothing where there is none."""
-    own = view.value(reference, view.primary)
+    own = view.value_of(reference, view.primary)
     for record in view.results.baselines:
         if Quantity.of(record) == view.primary and own is not None and record.name in RULES:
             return record.value - own, _rule_words(view, record.name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from evalreport import numbers
 from evalreport.questions.attempts import variance_section
 from evalreport.questions.looks.records import LookRecord
@@ -11,19 +9,12 @@ from evalreport.report.naming import count_range, entry, label_of, level_of_pair
 from evalreport.report.sections.decision import second_look_words
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
+from evalreport.report.table import Tables
 from evalreport.report.view import View
 from evalreport.schema.lookups import tested_pairs
 from evalreport.schema.metrics import Quantity
 from evalreport.texts import has, in_words, named, say
 from evalreport.texts.labels import sentence_start
-
-
-@dataclass(frozen=True, slots=True)
-class Methods:
-    """What the section says: one paragraph."""
-
-    text: str
-
 
 # What intervals and tests are about, by design.
 SCOPES = {
@@ -36,7 +27,7 @@ SCOPES = {
 }
 
 
-def describe(view: View) -> Methods:
+def describe(view: View) -> Tables:
     """Say how this was decided: the test, the correction, the interval, and what the verdict is about."""
     results = view.results
     parts = []
@@ -73,7 +64,7 @@ def describe(view: View) -> Methods:
         parts.append(_of_people(view))
     if any(record.verdict == "undecided" for record in results.verdicts):
         parts.append(say("methods.not_equal"))
-    return Methods(" ".join(parts))
+    return Tables((), text=" ".join(parts))
 
 
 def _of_looks(look: LookRecord) -> str:

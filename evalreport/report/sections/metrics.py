@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from evalreport import numbers
-from evalreport.report.naming import entry, greater_is_better, label_of, listed, summary_of
+from evalreport.report.naming import entry, label_of, listed, summary_of
 from evalreport.report.sections.leaderboard import key_metrics
 from evalreport.report.table import MOST_MODELS, Cell, Column, Row, Table, pair_row
 from evalreport.report.view import Model, View, limits_at_zero
@@ -160,7 +160,7 @@ def _row(view: View, key: Quantity, *, rules: Sequence[str], rule_values: RuleVa
     )
     definition = [] if metric is None else [summary_of("metric", key.metric), str(metric.display.formula)]
     head = Cell(
-        digits.headed(label + ("" if greater_is_better(key) else " ↓")),
+        digits.headed(label + ("" if view.sign(key) > 0 else " ↓")),
         ", ".join(label_of("interval", method) for method in leading),
         about=" ".join(filter(None, definition)),
         strong=False,
@@ -264,7 +264,7 @@ def _test_row(view: View, own: list[ComparisonRecord], names: list[str], with_me
         difference = Cell(numbers.number(first.difference, digits), limits)
         return Row(None, (*label, difference, *tests), models[0].name, models[0].key)
     a, b = models
-    better, worse = (a, b) if greater_is_better(key) else (b, a)
+    better, worse = (a, b) if view.sign(key) > 0 else (b, a)
     shown = view.comparison(key, better.id, worse.id)
     difference = Cell(numbers.MISSING)
     if shown is not None:

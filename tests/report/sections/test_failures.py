@@ -16,15 +16,15 @@ def test_answers_that_are_numbers_have_the_same_decimals(regression: Results) ->
     """One decimal where they lie 100 apart; the heading says the widest example with four digits."""
     found = failures.describe_failures(view_of(regression))
     assert found is not None
-    texts = [answer.value for row in found.examples.rows for answer in row.cells[1:]]
+    texts = [answer.value for row in found.tables[0].rows for answer in row.cells[1:]]
     assert {len(text.partition(".")[2]) for text in texts} == {1}
-    widest = sorted(float(a.value.replace("−", "-")) for a in found.examples.rows[0].cells[1:])
+    widest = sorted(float(a.value.replace("−", "-")) for a in found.tables[0].rows[0].cells[1:])
     said = re.search(r", (\S+) by (\S+) and (\S+) by (\S+)$", found.heading)
     assert said is not None
     low, high = (float(text.replace("−", "-")) for text in (said[1], said[3]))
     names = [model.name for model in view_of(regression).models]
     of_model = {
-        name: answer.value for name, answer in zip(names, found.examples.rows[0].cells[1:], strict=True)
+        name: answer.value for name, answer in zip(names, found.tables[0].rows[0].cells[1:], strict=True)
     }
     assert [float(of_model[name].replace("−", "-")) for name in (said[2], said[4])] == [widest[0], widest[-1]]
     assert (low, high) == pytest.approx((widest[0], widest[-1]), abs=0.06)

@@ -176,3 +176,23 @@ def test_labels_that_are_the_models_own_are_ranked_though_its_scores_are_inverte
     board = leaderboard.describe(view)
     assert board is not None
     assert [row.rank for row in board.rows] == [1, 2]
+
+
+def test_a_row_has_value_difference_and_p_as_texts() -> None:
+    """In the order of the ranks; of the reference no difference, of the others what they lack."""
+    ids, truth = [f"e{k}" for k in range(200)], np.array(["yes", "no"] * 100)
+
+    def wrong(every: int) -> dict[str, object]:
+        turned = np.where(truth == "yes", "no", "yes")
+        return {"id": ids, "y_true": truth, "y_pred": np.where(np.arange(200) % every == 0, turned, truth)}
+
+    board = leaderboard.describe(view_of(er.evaluate({"good": wrong(20), "bad": wrong(3)}, resamples=50)))
+    assert board is not None
+    first, second = board.rows
+    assert (first.model.name, second.model.name) == ("good", "bad")
+    assert first.value.text.startswith("0.950")
+    assert first.p == ""
+    assert second.value.text.startswith("0.665")
+    assert "0.285" in second.difference
+    assert second.p == "<0.001"
+    assert "good" in board.versus
