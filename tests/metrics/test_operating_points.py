@@ -229,7 +229,7 @@ def test_best_f1_has_the_limits_of_its_formula():
     (resampled,) = curve_replicates(
         [counts_along(scores, truth)], units, criteria((), None), n_resamples=200, seed=3
     )
-    points = {p.metric: p for p in operating_points(resampled, criteria((), None), units, level=0.95)}
+    points = {p.metric: p for p in operating_points(resampled, criteria((), None), units, None, level=0.95)}
     steps = np.concatenate([[np.inf], np.sort(scores)[::-1]])
     called = scores >= steps[:, None]
 

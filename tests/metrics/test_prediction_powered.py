@@ -208,7 +208,7 @@ def test_few_human_outcomes_decide_nothing() -> None:
     nine, twenty = run(answers(gold=9)), run(answers(gold=20))
     assert all(m.value is None and m.reason for m in nine.metrics if m.metric == "mean_gold")
     assert [(v.verdict, v.low) for v in nine.verdicts] == [("undecided", None)] * 3
-    assert all("people judged 9 answers" in str(v.text) for v in nine.verdicts)
+    assert all("people judged 9 of its answers" in str(v.text) for v in nine.verdicts)
     models, pairs = {(model,) for model in ABILITY}, {v.about for v in twenty.verdicts}
     told = ((nine, models, "so it has no estimate"), (twenty, pairs, "intervals of differences"))
     for results, about, words in told:
