@@ -241,7 +241,7 @@ def error_trend(predicted: Floats, true: Floats, *, seed: int = 0) -> ErrorTrend
     Notes
     -----
     HC3: MacKinnon and White (1985), J Econometrics 29:305. Random signs: Davidson and Flachaire (2008), J Econometrics
-    146:162, with the null imposed.
+    146:162, with the null imposed. How often a trend is named where there is none is in docs/error-trend.csv.
     """
     n = len(predicted)
     if n < LEAST_ROWS:

@@ -57,11 +57,13 @@ STUDIES: Mapping[str, Table] = {
     ),
     "intervals": Table("intervals", "intervals.csv", ("part", "cell", "figure"), 1),
     "two-sets": Table("two_sets", "two-sets.csv", ("metric", "n"), 8000, 8812),
+    "effect-sizes": Table("effect_sizes", "effect-sizes.csv", ("law", "n", "d"), 4000, 60417),
     "interval-scores": Table("interval_scores", "interval-scores.csv", ("level", "skewed", "n"), 1000, 5761),
     "weights": Table("weights", "weights.csv", ("units", "figure"), 2500, 62004),
     "judge-pools": Table("judge_pools", "judge-pools.csv", ("labels of people", "judge"), 600, 59059),
     "groups": Table("groups", "groups.csv", ("design", "n", "seed", "metric", "of", "method"), 24, 20261129),
     "kinds": Table("kinds", "kinds.csv", ("kind", "skewed", "figure", "n"), 1000, 20265),
+    "error-trend": Table("error_trend", "error-trend.csv", ("law", "n"), 2000, 70713),
     "few-clusters": Table(
         "few_clusters", "few-clusters.csv", ("metric", "clusters", "size", "correlation", "truth"), 8000, 41907
     ),
