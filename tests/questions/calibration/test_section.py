@@ -85,7 +85,7 @@ def test_every_model_has_a_row_in_the_order_of_the_board_with_its_curve_and_its_
     results = loans()
     section = calibration.describe(view_of(results))
     fair, high = section.tables[0].rows
-    assert [fair.model.name, high.model.name] == list(view_of(results).names.values()) == ["fair", "high"]
+    assert [fair.model.name, high.model.name] == [m.name for m in view_of(results).models] == ["fair", "high"]
     assert (fair.cells[-1].value, high.cells[-1].value) == ("no deviation shown", "too high")
     assert fair.cells[0].band
     assert high.cells[0].beyond
