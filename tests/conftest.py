@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from _pytest.doctest import DoctestModule
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import evalreport
 from evalreport.errors import InputError, OutputError, forget
@@ -27,8 +27,10 @@ from tests.samples.prediction_files import Write, arrays_of
 collect_ignore = ["portable"]
 """What takes system calls away on import, for a process of its own."""
 
-settings.register_profile("quick", max_examples=15)
-settings.register_profile("thorough", max_examples=100)
+# A busy machine makes the drawing of examples slow, which is no fault of a test.
+SLOW_DRAWING = [HealthCheck.too_slow]
+settings.register_profile("quick", max_examples=15, suppress_health_check=SLOW_DRAWING)
+settings.register_profile("thorough", max_examples=100, suppress_health_check=SLOW_DRAWING)
 settings.load_profile("quick")  # `make test-slow` takes the other one
 
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day

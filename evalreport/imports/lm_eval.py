@@ -191,18 +191,19 @@ def _check_question(
     asked: dict[tuple[str, ...], tuple[str, str]], sample: Sample, example: str, *, prompts_differ: bool
 ) -> None:
     """Refuse models that were asked different things."""
-    log = sample.log
-    parts = [
-        ("document", sample.number, sample.document, "other_question_of_task"),
-        ("target", example, sample.target, "other_question_of_task"),
-        ("prompt", example, sample.prompt, "other_prompt"),
-    ]
-    name = f"{sample.number} of the task {log.task}"
-    for part, key, question, code in parts[: 2 if prompts_differ else 3]:
+    task, file = sample.log.task, sample.log.file
+
+    def refuse_other(part: str, key: str, question: str, code: str) -> None:
+        name = f"{sample.number} of the task {task}"
         answers.refuse_other_question(
-            asked, (part, log.task, key), question,
-            sample=name, what=f"another {part}", file=log.file, line=sample.line, code=code,
+            asked, (part, task, key), question,
+            sample=name, what=f"another {part}", file=file, line=sample.line, code=code,
         )  # fmt: skip
+
+    refuse_other("document", sample.number, sample.document, "other_question_of_task")
+    refuse_other("target", example, sample.target, "other_question_of_task")
+    if not prompts_differ:
+        refuse_other("prompt", example, sample.prompt, "other_prompt")
 
 
 def _refused(sample: Sample, problem: str, expected: str, remedy: str | None = None) -> InputError:

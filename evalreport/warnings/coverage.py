@@ -338,7 +338,7 @@ def _by_metric(found: Sequence[Short]) -> tuple[Message, ...]:
         by_span.setdefault((_span([row]), row.metric == "*"), []).append(quantity)
     return tuple(
         Message(
-            f"short.held{'_of_others' if others else ''}",
+            "short.held_of_others" if others else "short.held",
             metrics=tuple(map(phrase_of, quantities)),
             span=span,
         )

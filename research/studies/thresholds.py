@@ -65,7 +65,7 @@ def counted(design: Design, generator: np.random.Generator, number: int) -> Mapp
     for fpr in USUAL_RATES.alarms:
         low, high = (float(np.interp(fpr, drawn.grid, side)) for side in limits)
         tallies[f"band at FPR {fpr}"] = one(float(norm.sf(norm.isf(fpr) - design.shift)), low, high)
-    for point in operating_points(drawn, chosen_by, units, level=LEVEL, cost_ratio=COST_RATIO):
+    for point in operating_points(drawn, chosen_by, units, limits, level=LEVEL, cost_ratio=COST_RATIO):
         if point.method == RECHOSEN and point.low is not None and point.high is not None:
             true = on_fresh_examples(point, chosen_by, design)
             tallies[f"{point.criterion} {point.metric}"] = one(true, point.low, point.high)

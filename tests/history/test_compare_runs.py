@@ -93,9 +93,9 @@ def test_what_is_no_results_json_is_refused(made, tmp_path, capsys):
     cases = {
         "{}": "has the schema 'None'",
         "[" * 50_000: "is not valid JSON",
-        changed('"n": 120', '"n": "120"'): "metrics[0].n must be a whole number",
-        changed('"n": 120', '"n": 120, "n": 121'): "an object names a key twice",
-        changed('"value": 0.8', '"value": 1e999, "x": 0.8'): "1e999 is no finite number",
+        changed('"n":120', '"n":"120"'): "metrics[0].n must be a whole number",
+        changed('"n":120', '"n":120,"n":121'): "an object names a key twice",
+        changed('"value":0.8', '"value":1e999,"x":0.8'): "1e999 is no finite number",
         good.replace('"design":', '"desing":', 1): "design is missing",
     }
     for text, expected in cases.items():

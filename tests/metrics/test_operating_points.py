@@ -172,7 +172,7 @@ def test_the_interval_holds_about_as_often_as_it_says():
         (resampled,) = curve_replicates(
             [counts_along(scores, truth)], units, chosen_by, n_resamples=400, seed=seed
         )
-        point = operating_points(resampled, chosen_by, units, level=0.95)[0]
+        point = operating_points(resampled, chosen_by, units, None, level=0.95)[0]
         threshold = math.inf if point.threshold is None else point.threshold
         true = (norm.sf(threshold - 1.5) + norm.cdf(threshold)) / 2
         held += point.low <= true <= point.high
