@@ -132,11 +132,14 @@ class RankedWeights:
         return np.asarray(np.cumsum(self.negatives, axis=0))
 
     @cached_property
+    def called(self) -> Array:
+        """Weight of all examples in and above each group, (g, ...)."""
+        return np.asarray(self.hits + self.wrong)
+
+    @cached_property
     def precision(self) -> Array:
         """Precision at each threshold (g, ...), 0 where no example is above it."""
-        called = self.hits + self.wrong
-        np.maximum(called, np.finfo(called.dtype).tiny, out=called)
-        return np.asarray(np.divide(self.hits, called, out=called))
+        return np.asarray(self.hits / np.maximum(self.called, np.finfo(np.float64).tiny))
 
 
 def total(weights: Array, values: Array) -> Array:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from evalreport.engine.distributions import Array, ratio
@@ -62,7 +60,7 @@ def _average_precision_derivative(positives: Floats, negatives: Floats) -> tuple
     weights = RankedWeights(positives, negatives)
     hits, wrong = weights.hits, weights.wrong
     p, value = hits[-1], average_precision(weights)
-    called = np.where(hits + wrong > 0, hits + wrong, 1)
+    called = np.where(weights.called > 0, weights.called, 1)
     each = positives / (called * called)
     won, lost = (np.cumsum((each * side)[::-1], axis=0)[::-1] for side in (wrong, hits))
     return (hits / called + won - value) / p, lost / -p
@@ -95,11 +93,15 @@ MOST_FALSE_POSITIVES = 0.1
 """The partial area is taken over false positive rates from 0 to here."""
 
 
-def _included(negatives: Array) -> tuple[Array, Array]:
-    """Return each group's share inside the range of false positive rates, (g, ...), and its negatives there."""
-    upto = np.cumsum(negatives, axis=0)
-    allowed = MOST_FALSE_POSITIVES * upto[-1]
-    inside = np.clip(allowed - (upto - negatives), 0, negatives)
+def _included(weights: RankedWeights) -> tuple[Array, Array]:
+    """Return each group's share inside the range of false positive rates, and its negatives there.
+
+    Both are (k, ...): behind the first k of the g groups the range has ended.
+    """
+    allowed = MOST_FALSE_POSITIVES * weights.wrong[-1]
+    k = 1 + np.count_nonzero((weights.wrong < allowed).reshape(len(weights.wrong), -1).any(axis=1))
+    negatives = weights.negatives[:k]
+    inside = np.clip(allowed - (weights.wrong[:k] - negatives), 0, negatives)
     return inside / np.where(negatives > 0, negatives, 1), inside
 
 
@@ -112,15 +114,18 @@ def _standardised(area: Array) -> Array:
 def _partial_auc_derivative(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
     """Closed form: the area is a sum of trapezoids, and another negative shifts where the range ends."""
     c, p, n = MOST_FALSE_POSITIVES, positives.sum(), negatives.sum()
-    share, inside = _included(negatives)
-    before = np.cumsum(positives) - positives
-    area = float((inside * (before + share * positives / 2)).sum())
-    by_positive = inside.sum() - np.cumsum(inside) + inside * share / 2
+    weights = RankedWeights(positives, negatives)
+    share, inside = _included(weights)
+    first = positives[: len(inside)]
+    before = weights.hits[: len(inside)] - first
+    area = float((inside * (before + share * first / 2)).sum())
+    by_positive = np.zeros(len(positives))
+    by_positive[: len(inside)] = inside.sum() - np.cumsum(inside) + inside * share / 2
     last = int(np.flatnonzero(inside > 0).max(initial=0))
-    height = before[last] + share[last] * positives[last]
+    height = before[last] + share[last] * first[last]
     by_negative = np.full(len(negatives), c * height)
-    by_negative[:last] += before[:last] + positives[:last] / 2 - height
-    by_negative[last] -= share[last] ** 2 * positives[last] / 2
+    by_negative[:last] += before[:last] + first[:last] / 2 - height
+    by_negative[last] -= share[last] ** 2 * first[last] / 2
     scale = 2 * (c - c * c / 2) * p * n
     return (by_positive - area / p) / scale, (by_negative - area / n) / scale
 
@@ -143,9 +148,10 @@ def partial_auc(weights: RankedWeights) -> Array:
     Straight lines join the points of the distinct thresholds, so the last piece may be cut inside a group of ties.
     Undefined where the truth holds one class only.
     """
-    share, inside = _included(weights.negatives)
+    share, inside = _included(weights)
     # Of the group in which the range ends a share is inside, and of its positives that share is counted.
-    heights = weights.hits - weights.positives + share * weights.positives / 2
+    positives = weights.positives[: len(inside)]
+    heights = weights.hits[: len(inside)] - positives + share * positives / 2
     return _standardised(ratio(total(inside, heights), weights.hits[-1] * weights.wrong[-1]))
 
 
@@ -183,11 +189,11 @@ def pr_auc(weights: RankedWeights) -> Array:
     It begins at recall 0 with the precision of the highest threshold. Straight lines between points in this plane
     are optimistic. Undefined where no example is positive.
     """
-    positives, hits, wrong, precision = weights.positives, weights.hits, weights.wrong, weights.precision
+    positives, precision = weights.positives, weights.precision
     # A threshold above every drawn example has no precision: the first drawn one's holds from recall 0 on.
-    first = (hits + wrong > 0).argmax(axis=0)
+    first = (weights.called > 0).argmax(axis=0)
     heights = total(positives, precision) + total(positives[1:], precision[:-1])
-    return ratio((heights + _at(positives, first) * _at(precision, first)) / 2, hits[-1])
+    return ratio((heights + _at(positives, first) * _at(precision, first)) / 2, weights.hits[-1])
 
 
 def _ranks(view: ModelView) -> ClassRanks:
@@ -298,7 +304,7 @@ def _both_errors(weights: RankedWeights) -> EqualErrors:
 
 def _near(weights: RankedWeights, called: float) -> tuple[float, float]:
     """Return the positives and negatives, one half more each, among the n^0.8 / 2 examples about a place."""
-    above = (weights.hits + weights.wrong)[:, 0]
+    above = weights.called[:, 0]
     half = above[-1] ** 0.8 / 4
     hits, wrong = (
         np.interp([called - half, called + half], np.append(0, above), np.append(0, sums[:, 0]))
@@ -327,20 +333,19 @@ def eer(weights: RankedWeights) -> Floats:
         """FPR + TPR - 1, which rises from -1 to 1 along the curve, and is 0 at the point."""
         return np.asarray(wrong / n + found / p - 1)
 
-    (f0, w0), (f1, w1) = _corners(weights, lambda found, wrong: beyond(found, wrong) >= 0)
+    (f0, w0), (f1, w1) = _corners(weights, beyond(weights.hits, weights.wrong) >= 0)
     h0, h1 = beyond(f0, w0), beyond(f1, w1)
     before, after = w0 / n, w1 / n
     return np.asarray(before + (after - before) * ratio(-h0, h1 - h0))
 
 
-def _corners(
-    weights: RankedWeights, reached: Callable[[Floats, Floats], Mask]
-) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Return (found, wrong), (b,) each, at the last corner before something is reached and at the first after it."""
+def _corners(weights: RankedWeights, reached: Mask) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Return (found, wrong), (b,) each, at the last corner before something is reached and at the first after it.
+
+    ``reached``: (g, b), true from some group on.
+    """
     sides = weights.hits, weights.wrong
-    there = reached(*sides)
-    there[-1] = True
-    index = there.argmax(axis=0)
+    index = np.minimum((~reached).sum(axis=0), len(reached) - 1)
     hits, wrong = (np.where(index > 0, _at(sums, np.maximum(index - 1, 0)), 0.0) for sums in sides)
     return (hits, wrong), (_at(weights.hits, index), _at(weights.wrong, index))
 
@@ -361,7 +366,7 @@ def max_accuracy(weights: RankedWeights) -> Floats:
     is lower.
     """
     right = np.maximum((weights.hits - weights.wrong).max(axis=0), 0.0)
-    return ratio(right + weights.wrong[-1], weights.hits[-1] + weights.wrong[-1])
+    return ratio(right + weights.wrong[-1], weights.called[-1])
 
 
 @at_corners(
@@ -385,7 +390,7 @@ def ks(weights: RankedWeights) -> Floats:
 
 def _hits(weights: RankedWeights, cut: Floats) -> Floats:
     """Return the positives among the first ``cut`` (b,) examples: those tied at the cut count by their share."""
-    (f0, w0), (f1, w1) = _corners(weights, lambda found, wrong: found + wrong >= cut * (1 - 1e-12))
+    (f0, w0), (f1, w1) = _corners(weights, weights.called >= cut * (1 - 1e-12))
     c0, c1 = f0 + w0, f1 + w1
     return np.asarray(f0 + (f1 - f0) * np.minimum(ratio(cut - c0, c1 - c0), 1))
 
@@ -393,7 +398,7 @@ def _hits(weights: RankedWeights, cut: Floats) -> Floats:
 def _first_hits(weights: RankedWeights) -> tuple[Floats, Floats]:
     """Return the positives among the first ten, nan where there are not ten, and all: in examples of mean weight."""
     cut = FIRST * weights.example
-    enough = weights.hits[-1] + weights.wrong[-1] >= cut * (1 - 1e-12)
+    enough = weights.called[-1] >= cut * (1 - 1e-12)
     first = np.minimum(_hits(weights, np.full(weights.hits.shape[1], cut)), cut)
     return np.where(enough, first, np.nan) / weights.example, weights.hits[-1] / weights.example
 
