@@ -162,13 +162,12 @@ def against_baseline(facts: Facts) -> Lead | None:
                 by=amount(widest.by), **params,
             )  # fmt: skip
             return Lead("equivalent", text, best, baseline)
-        text = Message(
-            "headline.none_beats_baseline",
-            model=facts.name(best),
-            units=units(facts),
-            by=amount(pairs[best].by),
-            **params,
-        )
+        gap = pairs[best].by
+        params |= {"model": facts.name(best), "units": units(facts)}
+        if gap.value == 0 and gap.low is None:
+            text = Message("headline.none_beats_baseline_equal", **params)
+        else:
+            text = Message("headline.none_beats_baseline", by=amount(gap), **params)
         code, first = "undecided", best
     if worse:
         text = Message("headline.and_behind", text=text, behind=_behind_baseline(facts, worse, pairs))

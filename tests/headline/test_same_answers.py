@@ -84,3 +84,15 @@ def test_equal_labels_are_the_same_answers_on_any_metric_of_labels(metric: str) 
     answers = {"y_true": LABELS, "y_pred": np.where(np.arange(60) % 6, LABELS, 1 - LABELS)}
     results = er.evaluate({"a": answers, "b": answers}, metrics=(metric,), positive="1", resamples=100)
     assert results.verdict.startswith("a and b give the same answers to all 60 examples (")
+
+
+def test_a_model_that_ranks_like_the_baseline_does_not_differ_by_nothing() -> None:
+    """There is no interval beside a difference of 0: the sentence says that the values are the same."""
+    perfect, noisy = np.where(LABELS == 1, 0.9, 0.1), np.where(LABELS == 1, 0.6, 0.4)
+    models = {
+        "base": {"y_true": LABELS, "p_1": perfect},
+        "twin": {"y_true": LABELS, "p_1": noisy},
+        "other": {"y_true": LABELS, "p_1": np.where(np.arange(60) % 3, noisy, 1 - noisy)},
+    }
+    said = er.evaluate(models, baseline="base", metrics=("roc_auc",), resamples=20).verdict
+    assert "better than the baseline base on ROC AUC: twin has the same value; other is behind it by" in said
