@@ -88,7 +88,10 @@ def test_equal_labels_are_the_same_answers_on_any_metric_of_labels(metric: str) 
 
 def test_a_model_that_ranks_like_the_baseline_does_not_differ_by_nothing() -> None:
     """There is no interval beside a difference of 0: the sentence says that the values are the same."""
-    perfect, noisy = np.where(LABELS == 1, 0.9, 0.1), np.where(LABELS == 1, 0.6, 0.4)
+    perfect, noisy = (
+        np.where(LABELS == 1, 0.6, 0.1) + RISK / 4,
+        np.where(LABELS == 1, 0.6, 0.4) + RISK[::-1] / 9,
+    )
     models = {
         "base": {"y_true": LABELS, "p_1": perfect},
         "twin": {"y_true": LABELS, "p_1": noisy},
