@@ -11,77 +11,63 @@ import importlib
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from research.studies import tables
-from research.studies.harness import Run
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A study's module, its file, what tells its rows apart, and how it is run; ``seed`` None: it has to be given.
-
-    ``rows``: the module's function that yields them.
-    """
-
-    module: str
-    file: str
-    key: tuple[str, ...]
-    replications: int
-    seed: int | None = 0
-    rows: str = "rows"
-
+from research.studies.harness import Run, Table, held
 
 OF_AUDITS = (
     *("kind", "accepted", "accepted_n", "nightly", "accuracy"),
     *("sd", "correlation", "drop", "good", "rule"),
 )
 OF_SMALL = ("accepted", "accepted_n", "accuracy", "sd", "horizon")
+OF_CURVES = ("kind", "metric", "levels", "shape", "first", "second", "correlation", "prevalence", "n")
+HELD = ("sets", "held", "lower")
+BOTH_SIDES = (*HELD, "upper")
+MISSES = ("sets", "held", "at_least", "too_high", "too_low")
+OF_ALL = ("data_sets", "sets", "held_of_all", "too_high", "too_low")
 STUDIES: Mapping[str, Table] = {
-    "coverage": Table("coverage", "coverage.csv", ("design", "size", "kind", "model", "metric", "method"), 2000, 20261),
-    "tests": Table("tests", "tests.csv", ("part", "cell", "figure"), 1000, 20262),
-    "confirm": Table("promises", "promises.csv", ("heading", "promise", "side"), 2000, None),
-    "clustering": Table("clustering", "clustering.csv", ("n", "groups", "noise", "skew", "metric"), 400, 17),
-    "calibration": Table("calibration", "calibration.csv", ("kind", "quantity", "cell", "n"), 2000),
-    "time-order": Table("time_order", "time-order.csv", ("correlation", "n", "metric"), 1000, 20263),
-    "costs": Table("costs", "costs.csv", ("figure", "law", "n"), 10_000, 4711),
-    "looks": Table("looks", "looks.csv", ("what", "test", "looks", "steps", "share"), 10_000, 20264),
-    "estimators": Table("estimators", "estimators.csv", ("learner", "n", "estimator"), 100, 20261),
-    "audits": Table("audits", "audit-alarms.csv", OF_AUDITS, 1000, 20269),
-    "audits-small": Table("audits", "audit-alarms-small.csv", OF_SMALL, 4000, 4127, "small"),
-    "audited-metrics": Table("audited_metrics", "audit-alarms-metrics.csv", ("metric", "n", "sizes"), 150, 31),
+    "coverage": Table("coverage", ("design", "size", "kind", "model", "metric", "method"), 2000, 20261),
+    "tests": Table("tests", ("part", "cell", "figure"), 1000, 20262),
+    "confirm": Table("promises", ("heading", "promise", "side"), 2000, None, file="promises.csv"),
+    "clustering": Table("clustering", ("n", "groups", "noise", "skew", "metric"), 400, 17),
+    "calibration": Table("calibration", ("kind", "quantity", "cell", "n"), 2000),
+    "time-order": Table("time_order", ("correlation", "n", "metric"), 1000, 20263),
+    "costs": Table("costs", ("figure", "law", "n"), 10_000, 4711, ("sets", "held", "missed", "too_high", "too_low")),
+    "looks": Table("looks", ("what", "test", "looks", "steps", "share"), 10_000, 20264),
+    "estimators": Table("estimators", ("learner", "n", "estimator"), 100, 20261),
+    "audits": Table("audits", OF_AUDITS, 1000, 20269, file="audit-alarms.csv"),
+    "audits-small": Table("audits", OF_SMALL, 4000, 4127, (), "small", "audit-alarms-small.csv"),
+    "audited-metrics": Table("audited_metrics", ("metric", "n", "sizes"), 150, 31, file="audit-alarms-metrics.csv"),
     "audited-seasons": Table(
-        "audited_metrics", "audit-alarms-seasons.csv", ("metric", "season", "fall"), 100, 5501, "seasons"
+        "audited_metrics", ("metric", "season", "fall"), 100, 5501, (), "seasons", "audit-alarms-seasons.csv"
     ),
-    "intervals": Table("intervals", "intervals.csv", ("part", "cell", "figure"), 1),
-    "two-sets": Table("two_sets", "two-sets.csv", ("metric", "n"), 8000, 8812),
-    "effect-sizes": Table("effect_sizes", "effect-sizes.csv", ("law", "n", "d"), 4000, 60417),
-    "interval-scores": Table("interval_scores", "interval-scores.csv", ("level", "skewed", "n"), 1000, 5761),
-    "weights": Table("weights", "weights.csv", ("units", "figure"), 2500, 62004),
-    "judge-pools": Table("judge_pools", "judge-pools.csv", ("labels of people", "judge"), 600, 59059),
-    "groups": Table("groups", "groups.csv", ("design", "n", "seed", "metric", "of", "method"), 24, 20261129),
-    "kinds": Table("kinds", "kinds.csv", ("kind", "skewed", "figure", "n"), 1000, 20265),
-    "error-trend": Table("error_trend", "error-trend.csv", ("law", "n"), 2000, 70713),
+    "intervals": Table("intervals", ("part", "cell", "figure"), 1),
+    "two-sets": Table("two_sets", ("metric", "n"), 8000, 8812),
+    "effect-sizes": Table("effect_sizes", ("law", "n", "d"), 4000, 60417, HELD),
+    "interval-scores": Table(
+        "interval_scores", ("level", "skewed", "n"), 1000, 5761, OF_ALL
+    ),
+    "weights": Table("weights", ("name", "figure", "leads"), 2500, 62004, MISSES),
+    "judge-pools": Table("judge_pools", ("labels of people", "judge"), 600, 59059),
+    "groups": Table("groups", ("design", "n", "seed", "metric", "of", "method"), 24, 20261129),
+    "kinds": Table("kinds", ("kind", "skewed", "figure", "n"), 1000, 20265, OF_ALL),
+    "error-trend": Table("error_trend", ("law", "n"), 2000, 70713, ("sets", "missed", "missed_upper")),
     "few-clusters": Table(
-        "few_clusters", "few-clusters.csv", ("metric", "clusters", "size", "correlation", "truth"), 8000, 41907
+        "few_clusters", ("metric", "clusters", "size", "correlation", "truth"), 8000, 41907, (*HELD, "width")
     ),
-    "at-cuts": Table(
-        "at_cuts", "at-cuts.csv", ("metric", "interval", "n", "positives", "shift", "spread"), 2000, 41129
-    ),
+    "at-cuts": Table("at_cuts", ("metric", "interval", "n", "positives", "shift", "spread"), 2000, 41129, HELD),
     "class-areas": Table(
-        "class_areas", "class-areas.csv", ("kind", "metric", "classes", "rarest", "shift", "correlation"), 400, 50616
+        "class_areas", ("kind", "metric", "classes", "rarest", "shift", "correlation"), 400, 50616, HELD
     ),
-    "curve-areas": Table(
-        "curve_areas", "curve-areas.csv",
-        ("kind", "metric", "levels", "shape", "first", "second", "correlation", "prevalence", "n"), 8000, 81187
-    ),
+    "curve-areas": Table("curve_areas", OF_CURVES, 8000, 81187, (*BOTH_SIDES, "width")),
     "score-tails": Table(
-        "score_tails", "score-tails.csv", ("kind", "metric", "shape", "area", "prevalence", "n"), 2000, 91457
+        "score_tails", ("kind", "metric", "shape", "area", "prevalence", "n"), 2000, 91457,
+        (*BOTH_SIDES, "warned", "width"),
     ),
-    "few-losses": Table("few_losses", "few-losses.csv", ("errors", "n", "interval"), 3000, 31907),
-    "thresholds": Table("thresholds", "thresholds.csv", ("classes", "limits"), 1000, 71204),
+    "few-losses": Table("few_losses", ("errors", "n", "interval"), 3000, 31907),
+    "thresholds": Table("thresholds", ("name", "limits"), 1000, 71204, (*HELD, "width")),
 }  # fmt: skip
 
 
@@ -115,7 +101,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     if seed is None:
         parser.error("give a --seed that was not used yet")
     run = Run(given.replications or spec.replications, seed, given.jobs, given.only, given.resamples)
-    write(given.output / spec.file, spec, module, run, given.part)
+    write(given.output / (spec.file or f"{given.study}.csv"), spec, module, run, given.part)
     finish = getattr(module, "finish", None) if spec.rows == "rows" else None
     unexplained = finish(given.output) if finish else []
     tables.fill(given.output)
@@ -126,8 +112,12 @@ def main(arguments: Iterable[str] | None = None) -> int:
 def write(path: Path, spec: Table, module: Any, run: Run, part: str | None) -> None:
     """Measure and write a study's table; rows that are not measured anew are kept."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    rows = getattr(module, spec.rows)
-    measured = rows(run, (part,)) if part else rows(run)
+    if spec.columns:
+        cells = module.CELLS() if callable(module.CELLS) else module.CELLS
+        measured: Iterable[Mapping[str, object]] = held(cells, module.counted, run, spec)
+    else:
+        rows = getattr(module, spec.rows)
+        measured = rows(run, (part,)) if part else rows(run)
     fresh = [{name: str(value) for name, value in row.items()} for row in measured]
     old = tables.read(path) if path.exists() and (part or run.only) else []
     tables.write(path, tables.merged(old, fresh, spec.key))

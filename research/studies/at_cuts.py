@@ -1,54 +1,43 @@
 """How often limits of the equal error rate, of R-precision and of the median error hold; docs/at-cuts.csv.
 
-Run by ``make study-at-cuts``, ten minutes on a core. Scores of negatives are standard normal, those of positives normal
-with a shift and a spread of their own; each example is positive with the same chance, and data sets with fewer than two
-of a class are drawn again. Of every tenth data set the percentile bootstrap stands beside the interval that leads.
-Errors are lognormal.
+Run by ``make study-at-cuts``, a quarter of an hour on a core. Scores of negatives are standard normal, those of
+positives normal with a shift and a spread of their own; each example is positive with the same chance, and data sets
+with fewer than two of a class are drawn again. Of every tenth data set the percentile bootstrap stands beside the
+interval that leads. Errors are lognormal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from scipy import optimize, stats
 
-from evalreport.engine.draws import bootstrap_rows
-from evalreport.engine.ranks import along, ascending, descending_order
-from evalreport.intervals import leading
-from evalreport.metrics.estimate import Estimate
-from evalreport.metrics.evidence import Evidence
-from evalreport.metrics.metric import Ranks, RowWise
-from evalreport.metrics.registry import Quantity, definition
+from evalreport.intervals import leading, limits
+from evalreport.metrics.registry import Quantity
+from evalreport.metrics.sample import estimate_all
 from evalreport.predictions.arrays import Mask
-from evalreport.samplings import Examples
-from research.studies.harness import Cell, Run, measure
-from research.studies.judgement import limit
+from evalreport.predictions.table import ModelOutputs, Predictions
+from evalreport.samplings import sampling_by
+from research.studies.designs import predictions_on
+from research.studies.harness import Cell
+from research.studies.simulation import LEVEL
 from research.studies.tally import Tally, one
 
 SIZES = (
-    (50, 10),
-    (100, 5),
-    (100, 20),
-    (400, 10),
-    (400, 60),
-    (3_000, 15),
-    (3_000, 60),
-    (3_000, 900),
-    (12_000, 60),
+    *((50, 10), (100, 5), (100, 20), (400, 10), (400, 60)),
+    *((3_000, 15), (3_000, 60), (3_000, 900), (12_000, 60)),
 )
 """Examples, and how many of them are positive on average."""
 NUMBERS = (8, 30, 10_000)
 """Examples with a true value each."""
 SHAPES = ((0.5, 1.0), (1.5, 1.0), (3.0, 1.0), (1.5, 2.0), (1.5, 0.5))
 """Shift and spread of the positives' scores."""
-LEVEL = 0.95
-Figure = tuple[str, str]
-"""Metric and interval."""
 EVERY, RESAMPLES = 10, 500
 """One data set in so many has bootstrap limits beside, of so many replicates."""
+BESIDE = "bootstrap_percentile"
 
 
 @cache
@@ -71,21 +60,15 @@ class Cut(Cell):
     """Examples with scores: how many are positive on average, their shift and spread; without: with errors."""
 
     n: int
-    scores: tuple[int, float, float] | None = None
-
-    @property
-    def truths(self) -> Mapping[str, float]:
-        """The true values, by metric."""
-        if self.scores is None:
-            return {"medae": 1.0}
-        positives, shift, spread = self.scores
-        return true_values(shift, spread, positives / self.n)
+    positives: int | str = ""
+    shift: float | str = ""
+    spread: float | str = ""
 
 
 CELLS = (
     *(Cut(f"{n} numbers", n, stream=(n,)) for n in NUMBERS),
     *(
-        Cut(f"{n} examples, {m} positives, shift {d}, sd {sd}", n, (m, d, sd),
+        Cut(f"{n} examples, {m} positives, shift {d}, sd {sd}", n, m, d, sd,
             stream=(n, m, round(10 * d), round(10 * sd)))
         for n, m in SIZES
         for d, sd in SHAPES
@@ -93,71 +76,35 @@ CELLS = (
 )  # fmt: skip
 
 
-def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield how often an interval holds, with the lower 99 % limit of that."""
-    for result in measure(CELLS, counted, run, equally=True):
-        shape = zip(("positives", "shift", "spread"), result.cell.scores or ("", "", ""), strict=True)
-        columns = {"n": result.cell.n, **dict(shape)}
-        for (metric, interval), tally in result.totals.items():
-            yield {
-                "metric": metric, "interval": interval, **columns,
-                "truth": f"{result.cell.truths[metric]:.4f}", "sets": round(tally.sets),
-                "held": f"{tally.coverage_of_all:.4f}",
-                "lower": f"{limit('at least', tally.held, tally.sets, 0.99):.4f}", "seed": run.seed,
-            }  # fmt: skip
-
-
-def counted(cell: Cut, generator: np.random.Generator, _number: int) -> Mapping[Figure, Tally]:
+def counted(cell: Cut, generator: np.random.Generator, _number: int) -> Mapping[tuple[str, str], Tally]:
     """Say what the intervals of one data set hold, by metric and interval."""
-    if cell.scores is not None:
-        return of_scores(cell, cell.scores, generator)
-    errors = ascending(np.exp(generator.normal(size=cell.n)))
-    computation = definition(Quantity("medae")).computation
-    assert isinstance(computation, RowWise)
-    # Fewer than six values have no such limits.
-    assert computation.closed is not None
-    value = float(computation.function(errors, np.ones((1, cell.n)))[0])
-    limits = leading(estimate_of("medae", value, computation.closed(errors), cell.n), LEVEL)
-    return {("medae", "order_statistics"): one(1.0, limits.low, limits.high)}
-
-
-def estimate_of(metric: str, value: float, evidence: Evidence, n: int) -> Estimate:
-    """Return an estimate as a run makes it of n examples that are drawn one by one."""
-    return Estimate(
-        model="m",
-        quantity=Quantity(metric),
-        value=value,
-        range=(0.0, np.inf) if metric == "medae" else (0.0, 1.0),
-        sampling=Examples(n),
-        evidence=evidence,
+    if cell.positives == "":
+        model = ModelOutputs("m", y_pred=np.exp(generator.normal(size=cell.n)))
+        return of_a_set(predictions_on("regression", np.zeros(cell.n), (model,)), {"medae": 1.0})
+    shift, spread, share = float(cell.shift), float(cell.spread), float(cell.positives) / cell.n
+    positive: Mask = np.zeros(cell.n, dtype=np.bool_)
+    while not 2 <= np.count_nonzero(positive) <= cell.n - 2:
+        positive = generator.random(cell.n) < share
+    noise = generator.normal(size=cell.n)
+    score = np.where(positive, shift + spread * noise, noise)
+    predictions = predictions_on("binary", positive.astype(np.int32), (ModelOutputs("m", score=score),), 2)
+    return of_a_set(
+        predictions, true_values(shift, spread, share), beside=bool(generator.random() < 1 / EVERY)
     )
 
 
-def of_scores(
-    cell: Cut, scores: tuple[int, float, float], generator: np.random.Generator
-) -> Mapping[Figure, Tally]:
-    """Say it of the metrics at a threshold, now and then of the bootstrap too."""
-    n, found, (positives, shift, spread) = cell.n, dict[Figure, Tally](), scores
-    positive: Mask = np.zeros(n, dtype=np.bool_)
-    while not 2 <= np.count_nonzero(positive) <= n - 2:
-        positive = generator.random(n) < positives / n
-    noise = generator.normal(size=n)
-    score = np.where(positive, shift + spread * noise, noise)
-    order = descending_order(score, positive).merged
-    whole = along(order, np.ones((1, n)))
-    beside = generator.random() < 1 / EVERY
-    for metric, truth in cell.truths.items():
-        computation = definition(Quantity(metric)).computation
-        assert isinstance(computation, Ranks)
-        assert computation.closed is not None
-        observed = float(computation.function(whole)[0])
-        limits = leading(estimate_of(metric, observed, computation.closed(whole), n), LEVEL)
-        if limits.low is not None:
-            found[metric, limits.method] = one(truth, limits.low, limits.high)
-        if beside:
-            replicates = [
-                computation.function(along(order, block)) for block in bootstrap_rows(n, RESAMPLES, seed=1)
-            ]
-            low, high = np.nanquantile(np.concatenate(replicates), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-            found[metric, "bootstrap_percentile"] = one(truth, float(low), float(high))
+def of_a_set(
+    predictions: Predictions, truths: Mapping[str, float], *, beside: bool = False
+) -> Mapping[tuple[str, str], Tally]:
+    """Say it of the metrics of a model, with the bootstrap beside where that is asked for."""
+    sample = estimate_all(
+        predictions, [Quantity(metric) for metric in truths], units=sampling_by(predictions.n),
+        n_resamples=RESAMPLES if beside else 2, seed=1,
+    )  # fmt: skip
+    found: dict[tuple[str, str], Tally] = {}
+    for (_, quantity), estimate in sample.estimates.items():
+        for interval in (leading(estimate, LEVEL), *([limits(estimate, BESIDE, LEVEL)] if beside else ())):
+            found[quantity.metric, interval.method] = one(
+                truths[quantity.metric], interval.low, interval.high
+            )
     return found

@@ -5,8 +5,9 @@ Run by ``make study-costs``; about five minutes on one core. Same seed, same tab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +16,14 @@ from scipy import stats
 from evalreport.questions.attempts.compute import fisher_midp
 from evalreport.questions.costs.interval import CostFigure, Stratum, log_hall, stratum
 from research.studies import tables
-from research.studies.harness import Cell, Run, measure
+from research.studies.harness import Cell
 from research.studies.judgement import judged
-from research.studies.tally import Tally, one
+from research.studies.simulation import LEVEL
+from research.studies.tally import Tally, happened, one
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 
-LEVEL = 0.95
 SIZES = (30, 100, 300)
 AT_ONCE = 4_000_000
 """Numbers drawn at once, so that memory stays small."""
@@ -189,23 +190,34 @@ FIGURES: dict[str, Callable[[np.random.Generator, Draw, int, int], Drawn]] = {
 
 @dataclass(frozen=True)
 class Cost(Cell):
-    """One figure of one law at one size."""
+    """One figure of one law at one size, or so many ``attempts`` at each of unchanged questions."""
 
     figure: str
     law: str
     n: int
+    attempts: int = 0
 
 
-CELLS = tuple(
-    Cost(f"{figure}, {law}, n = {n}", figure, law, n, at_once=0, stream=(i, j, n))
-    for i, figure in enumerate(FIGURES)
-    for j, law in enumerate(LAWS)
-    for n in SIZES
-)
+QUESTIONS = 200
+CELLS = (
+    *(
+        Cost(f"{figure}, {law}, n = {n}", figure, law, n, at_once=0, stream=(i, j, n))
+        for i, figure in enumerate(FIGURES)
+        for j, law in enumerate(LAWS)
+        for n in SIZES
+    ),
+    *(
+        Cost("questions", f"any of {QUESTIONS} unchanged questions", f"{k} attempts", QUESTIONS, k, at_once=0,
+             stream=(1000, k))
+        for k in (6, 10, 20)
+    ),
+)  # fmt: skip
 
 
-def counted(cell: Cost, generator: np.random.Generator, sets: int) -> Mapping[str, Tally]:
-    """Say how often the interval holds the true figure."""
+def counted(cell: Cost, generator: np.random.Generator, sets: int) -> Mapping[tuple[()], Tally]:
+    """Say how often the interval holds the true figure, or no unchanged question is flagged."""
+    if cell.attempts:
+        return {(): unflagged(generator, sets, cell.attempts)}
     tally, most = Tally(), max(1, AT_ONCE // (3 * cell.n))
     for start in range(0, sets, most):
         size = min(sets - start, most)
@@ -213,70 +225,51 @@ def counted(cell: Cost, generator: np.random.Generator, sets: int) -> Mapping[st
         for number, value in enumerate(values.tolist()):
             found = log_hall(CostFigure(value, tuple(part.of(number) for part in parts)), LEVEL)
             tally += one(truth, found.low, found.high)
-    return {"interval": tally}
+    return {(): tally}
 
 
-def flagged(families: int, seed: int, attempts_each: int, questions: int = 200) -> float:
-    """Measure how often Holm over unchanged questions flags any: chances to pass between 0 and 1, Beta(2, 1)."""
-    k = attempts_each
-    table = np.array([[fisher_midp(a, k, b, k) for b in range(k + 1)] for a in range(k + 1)])
-    rng = np.random.default_rng([seed, 1000, k])
-    found = 0
+def midp_table(k: int) -> Floats:
+    """Return the p-value of every pair of numbers of passes in k attempts."""
+    return np.array([[fisher_midp(a, k, b, k) for b in range(k + 1)] for a in range(k + 1)])
+
+
+def unflagged(generator: np.random.Generator, families: int, k: int) -> Tally:
+    """Count the families of which Holm flags no unchanged question: chances to pass between 0 and 1, Beta(2, 1)."""
+    table, total = midp_table(k), Tally()
     for _ in range(families):
-        chance = rng.beta(2, 1, questions)
-        smallest = table[rng.binomial(k, chance), rng.binomial(k, chance)].min()
-        found += smallest * questions <= 1 - LEVEL
-    return found / families
+        chance = generator.beta(2, 1, QUESTIONS)
+        smallest = table[generator.binomial(k, chance), generator.binomial(k, chance)].min()
+        total += happened(bool(smallest * QUESTIONS > 1 - LEVEL))
+    return total
 
 
-def flagged_at_most(attempts_each: int, questions: int = 200) -> float:
+def flagged_at_most(k: int) -> float:
     """Return the greatest chance that Holm over unchanged questions flags any, whatever their chances to pass: exact.
 
     With chances p_i it is 1 - prod (1 - r(p_i)), r the chance that one question is flagged; so no mixture is above the
     worst p, which is looked for in steps of 0.01.
     """
-    k = attempts_each
-    table = np.array([[fisher_midp(a, k, b, k) for b in range(k + 1)] for a in range(k + 1)])
-    flagged_at = table * questions <= 1 - LEVEL
+    flagged_at = midp_table(k) * QUESTIONS <= 1 - LEVEL
     chances = [stats.binom.pmf(np.arange(k + 1), k, p / 100) for p in range(1, 100)]
-    return 1 - (1 - max(float(own @ flagged_at @ own) for own in chances)) ** questions
+    return 1 - (1 - max(float(own @ flagged_at @ own) for own in chances)) ** QUESTIONS
 
 
-def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of docs/costs.csv."""
-    for result in measure(CELLS, counted, run, equally=True):
-        cell, tally = result.cell, result.totals["interval"]
-        yield _row(cell.figure, cell.law, cell.n, run, (tally.coverage_of_all, tally.above, tally.below))
-    for k in () if run.only else (6, 10, 20):
-        share = flagged(run.replications, run.seed, k)
-        figure = "any of 200 unchanged questions"
-        yield _row(figure, f"{k} attempts", 200, run, (1 - share, 0, share * run.replications))
+def measured(*, of_costs: bool) -> list[dict[str, str]]:
+    """Return the rows of docs/costs.csv of the figures of costs, or of unchanged questions."""
+    return [row for row in tables.read(tables.DOCS / "costs.csv") if (row["figure"] in FIGURES) == of_costs]
 
 
-def _row(figure: str, law: str, n: int, run: Run, counts: tuple[float, float, float]) -> Mapping[str, object]:
-    coverage, above, below = counts
-    return {
-        "figure": figure, "law": law, "n": n, "sets": run.replications, "seed": run.seed,
-        "coverage": f"{coverage:.4f}", "above": f"{above / run.replications:.4f}",
-        "below": f"{below / run.replications:.4f}",
-    }  # fmt: skip
-
-
-@tables.view("costs.coverage")
-def of_costs() -> list[dict[str, str]]:
-    """Return the coverage of the figures of costs."""
-    return [row for row in tables.read(tables.DOCS / "costs.csv") if row["figure"] in FIGURES]
+tables.view("costs.coverage")(partial(measured, of_costs=True))
 
 
 @tables.view("costs.flags")
 def of_questions() -> list[dict[str, str]]:
     """Return how often any unchanged question is flagged, with the confidence limit, and at most, reckoned exactly."""
-    found = [row for row in tables.read(tables.DOCS / "costs.csv") if row["figure"] not in FIGURES]
     return [
         {
-            "attempts": row["law"].removesuffix(" attempts"), "families": row["sets"], "flagged": row["below"],
-            "upper limit": str(judged("", "at most", 0.06, float(row["below"]), int(row["sets"])).bound),
-            "at most": str(flagged_at_most(int(row["law"].split()[0]))),
+            "attempts": (k := row["law"].split()[0]), "families": row["sets"], "flagged": row["missed"],
+            "upper limit": str(judged("", "at most", 0.06, float(row["missed"]), int(row["sets"])).bound),
+            "at most": str(flagged_at_most(int(k))),
         }
-        for row in found
+        for row in measured(of_costs=False)
     ]  # fmt: skip

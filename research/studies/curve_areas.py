@@ -26,7 +26,7 @@ from evalreport.predictions.table import ModelOutputs
 from evalreport.samplings import sampling_by
 from research.studies import tables
 from research.studies.designs import Truth, predictions_on
-from research.studies.harness import Cell, Run, add, measure
+from research.studies.harness import Cell, add
 from research.studies.simulation import estimate_of, led
 from research.studies.tally import Tally, one
 
@@ -219,43 +219,32 @@ def sample_of(positive: Mask, scores: tuple[Floats, ...], true: Mapping[Truth, f
     return estimate_all(predictions, quantities, units=sampling_by(len(positive)), n_resamples=2, seed=0)
 
 
-def held(sample: Sample, true: Mapping[Truth, float]) -> dict[Truth, Tally]:
-    """Say what the intervals that lead hold, widths in shares of the metric's range."""
-    found = {}
+def held(sample: Sample, true: Mapping[Truth, float]) -> dict[tuple[str, str], Tally]:
+    """Say what the intervals that lead hold, by kind and metric; widths in shares of the metric's range."""
+    found: dict[tuple[str, str], Tally] = {}
     for truth, value in true.items():
         estimate = estimate_of(sample, truth)
         interval, (least, most) = led(estimate), definition(truth[2]).scale.range
         # Where neither varies, the limits are the value.
         low, high = (estimate.value if end is None else end for end in (interval.low, interval.high))
         start, unit = (least if truth[0] == "value" else 0.0), most - least
-        found[truth] = one((value - start) / unit, (low - start) / unit, (high - start) / unit)
+        found[truth[0], truth[2].metric] = one(
+            (value - start) / unit, (low - start) / unit, (high - start) / unit
+        )
     return found
 
 
-def counted(population: Population, generator: np.random.Generator, sets: int) -> Mapping[Truth, Tally]:
+def counted(
+    population: Population, generator: np.random.Generator, sets: int
+) -> Mapping[tuple[str, str], Tally]:
     """Add up what the intervals of some data sets hold."""
-    total: dict[Truth, Tally] = {}
+    total: dict[tuple[str, str], Tally] = {}
     for positive, *scores in drawn(population, generator, sets):
         add(total, held(sample_of(positive, tuple(scores), truths(population)), truths(population)))
     return total
 
 
-def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield how often limits hold and, of equal models, how often they leave 0 out; with 99 % limits."""
-    for result in measure(populations(), counted, run, equally=True):
-        cell = result.cell
-        for (kind, _, quantity), tally in result.totals.items():
-            equal = kind == "difference" and cell.first == cell.second
-            yield {
-                "kind": kind, "metric": quantity.metric, "levels": cell.levels, "shape": cell.shape,
-                "first": f"{cell.first:.3f}", "second": f"{cell.second:.3f}", "correlation": cell.correlation,
-                "prevalence": cell.prevalence, "n": cell.n, "sets": round(tally.sets),
-                "held": f"{tally.coverage:.4f}", "lower": f"{tally.least(0.99):.4f}",
-                "upper": f"{tally.most(0.99):.4f}",
-                "decided": f"{1 - tally.coverage:.4f}" if equal else "",
-                "decided_upper": f"{1 - tally.least(0.99):.4f}" if equal else "",
-                "width": f"{tally.width / tally.given:.4f}", "seed": run.seed,
-            }  # fmt: skip
+CELLS = populations
 
 
 @tables.view("curve_areas.by_levels")
@@ -268,14 +257,17 @@ def by_levels() -> tables.Rows:
     found = []
     for (kind, metric, levels), rows_of in cells.items():
         ordered = sorted(rows_of, key=lambda row: float(row["held"]))
-        least, sizes = ordered[0], [row["decided"] for row in rows_of if row["decided"]]
+        least, equal = (
+            ordered[0],
+            [row for row in ordered if kind == "difference" and row["first"] == row["second"]],
+        )
         found.append(
             {
                 "of": kind, "metric": metric, "levels": levels, "cells": str(len(ordered)),
                 "least": least["held"], "at least": least["lower"], "median": ordered[len(ordered) // 2]["held"],
                 "most": ordered[-1]["held"],
                 "least at": f"separation {least['first']}, prevalence {least['prevalence']}, n = {least['n']}",
-                "equal models decided": max(sizes, key=float) if sizes else "",
+                "equal models decided": f"{1 - float(equal[0]['held']):.4f}" if equal else "",
             }
         )  # fmt: skip
     return found

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from evalreport.engine.counts import margins_of
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.table_functions import table_function
+from evalreport.options import Task
 from evalreport.predictions.table import Column, Labels, ModelOutputs, Predictions
 from evalreport.samplings import Sampling, sampling_by
 
@@ -120,14 +121,18 @@ def labelled(true: Codes, predicted: Mapping[str, Codes], n_classes: int) -> Pre
 
 
 def predictions_on(
-    task: Literal["binary", "multiclass", "regression", "outcome"],
+    task: Task,
     true: npt.NDArray[np.generic] | None,
     models: tuple[ModelOutputs, ...],
     n_classes: int = 0,
     keys: Mapping[str, Column] = MappingProxyType({}),
 ) -> Predictions:
     """Return predictions on one test set, as loading would have made them; of outcomes nothing is true."""
-    n = len(np.asarray(models[0].outcome if true is None else true))
+    if true is None:
+        (first, *_), own = models, models[0].numbers.values()
+        n = len(next(iter(own)) if own else np.asarray(first.outcome))
+    else:
+        n = len(true)
     return Predictions(
         task=task,
         design="test-set",

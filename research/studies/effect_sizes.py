@@ -5,16 +5,17 @@ The population's d is known: the standardised law has mean 0 and standard deviat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from evalreport.comparisons.effects import standardised_limits
 from evalreport.predictions.arrays import Floats
-from research.studies.harness import Run
+from research.studies.harness import Cell
+from research.studies.simulation import LEVEL
+from research.studies.tally import Tally, one
 
-LEVEL = 0.95
 SIZES = (100, 200, 1000)
 EFFECTS = (0.0, 0.2, 0.5, 1.0)
 Law = Callable[[np.random.Generator, tuple[int, int]], Floats]
@@ -38,17 +39,25 @@ LAWS: Mapping[str, Law] = {
 }
 
 
-def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield the share of data sets whose interval holds d, with its lower 99 % limit."""
-    for number, (law, draw) in enumerate(LAWS.items()):
-        for n in SIZES:
-            generator = np.random.default_rng([run.seed, number, n])
-            standard = draw(generator, (run.replications, n))
-            for d in EFFECTS:
-                limits = [standardised_limits(sample, LEVEL) for sample in standard + d]
-                held = sum(low is not None and high is not None and low <= d <= high for low, high in limits)
-                lower = stats.binomtest(held, len(limits)).proportion_ci(0.98).low
-                yield {
-                    "law": law, "n": n, "d": d, "sets": len(limits), "held": f"{held / len(limits):.4f}",
-                    "lower": f"{lower:.4f}", "seed": run.seed,
-                }  # fmt: skip
+@dataclass(frozen=True)
+class Differences(Cell):
+    """Paired differences by a law, and how many."""
+
+    law: str
+    n: int
+
+
+CELLS = tuple(
+    Differences(f"{law}, n = {n}", law, n, at_once=0, stream=(place, n))
+    for place, law in enumerate(LAWS)
+    for n in SIZES
+)
+
+
+def counted(cell: Differences, generator: np.random.Generator, sets: int) -> Mapping[float, Tally]:
+    """Say what the intervals of some data sets hold, by d."""
+    standard = LAWS[cell.law](generator, (sets, cell.n))
+    return {
+        d: sum((one(d, *standardised_limits(sample, LEVEL)) for sample in standard + d), Tally())
+        for d in EFFECTS
+    }

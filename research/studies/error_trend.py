@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from evalreport.metrics.predicted_values import error_trend
 from evalreport.predictions.arrays import Floats
-from research.studies.harness import Run
+from research.studies.harness import Cell
+from research.studies.tally import Tally, happened
 
 SIZES = (60, 200, 1000, 12_000)
 Law = Callable[[np.random.Generator, int], tuple[Floats, Floats]]
@@ -32,17 +33,26 @@ LAWS: Mapping[str, Law] = {
 }
 
 
-def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield the share of data sets in which a trend is named, with its upper 99 % limit."""
-    for number, (law, draw) in enumerate(LAWS.items()):
-        for n in (n for n in SIZES if run.only in f"{law}, n = {n}"):
-            generator = np.random.default_rng([run.seed, number, n])
-            drawn = (draw(generator, n) for _ in range(run.replications))
-            trends = [error_trend(x, x - error, seed=place) for place, (x, error) in enumerate(drawn)]
-            named = sum(trend is not None and trend.shown for trend in trends)
-            upper = stats.binomtest(named, len(trends)).proportion_ci(0.98).high
-            tested = sum(trend is not None for trend in trends)
-            yield {
-                "law": law, "n": n, "sets": len(trends), "tested": tested, "named": f"{named / len(trends):.4f}",
-                "upper": f"{upper:.4f}", "seed": run.seed,
-            }  # fmt: skip
+@dataclass(frozen=True)
+class Errors(Cell):
+    """Predictions and errors by a law, and how many."""
+
+    law: str
+    n: int
+
+
+CELLS = tuple(
+    Errors(f"{law}, n = {n}", law, n, at_once=0, stream=(place, n))
+    for place, law in enumerate(LAWS)
+    for n in SIZES
+)
+
+
+def counted(cell: Errors, generator: np.random.Generator, sets: int) -> Mapping[tuple[()], Tally]:
+    """Count the data sets of which no trend is said to be there."""
+    total = Tally()
+    for number in range(sets):
+        x, error = LAWS[cell.law](generator, cell.n)
+        trend = error_trend(x, x - error, seed=number)
+        total += happened(trend is None or not trend.shown)
+    return {(): total}

@@ -14,12 +14,11 @@ import numpy as np
 from scipy import stats
 
 from evalreport.metrics.registry import Quantity
-from evalreport.metrics.sample import estimate_all
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_by
 from research.studies.designs import Truth, labelled, predictions_on
-from research.studies.harness import Cell, Run, add, measure
-from research.studies.simulation import tallied
+from research.studies.harness import Cell, add
+from research.studies.simulation import held_of
 from research.studies.tally import Tally
 
 SHARES = (0.8, 0.95)
@@ -77,21 +76,6 @@ def counted(cell: Clustered, generator: np.random.Generator, sets: int) -> Mappi
     total: dict[tuple[str, float], Tally] = {}
     for predictions, values in drawn(cell, generator, sets):
         truths: dict[Truth, float] = {("value", "a", Quantity(m)): value for m, value in values.items()}
-        quantities = [quantity for _, _, quantity in truths]
-        sample = estimate_all(predictions, quantities, units=units, n_resamples=2, seed=0)
-        found = tallied(sample, truths)
-        add(total, {(truth[2].metric, truths[truth]): tally for truth, tally in found.items()})
+        found = held_of(predictions, truths, units)
+        add(total, {(metric, values[metric]): tally for (_, metric), tally in found.items()})
     return total
-
-
-def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield how often the leading interval holds, with the lower 99 % limit of that, and its mean width."""
-    for result in measure(CELLS, counted, run, equally=True):
-        cell = result.cell
-        for (metric, truth), tally in result.totals.items():
-            yield {
-                "metric": metric, "clusters": cell.clusters, "size": cell.size, "correlation": cell.correlation,
-                "truth": f"{truth:.4g}", "sets": result.data_sets, "given": round(tally.given),
-                "held": f"{tally.coverage:.4f}", "lower": f"{tally.least(0.99):.4f}",
-                "width": f"{tally.width / tally.given:.4g}", "seed": run.seed,
-            }  # fmt: skip

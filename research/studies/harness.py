@@ -68,6 +68,29 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """A study's module, what tells the rows of its file apart, and how it is run.
+
+    Attributes
+    ----------
+    seed
+        None: it has to be given.
+    columns
+        Of the tallies, where the rows are those of ``held``; else the module's function ``rows`` yields them.
+    file
+        Below docs/; by default named after the study.
+    """
+
+    module: str
+    key: tuple[str, ...]
+    replications: int
+    seed: int | None = 0
+    columns: tuple[str, ...] = ()
+    rows: str = "rows"
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """A cell, the data sets drawn, and the sum of each figure over them; ``result[figure]`` is its mean."""
 
@@ -125,6 +148,27 @@ def _chunk(task: Task) -> tuple[int, dict[Any, Any]]:
         several = min(cell.at_once, numbers.stop - number)
         add(total, counted(cell, generator, number if cell.at_once == 1 else several))
     return place, total
+
+
+def held(cells: Sequence[Cell], counted: Statistic, run: Run, table: Table) -> Iterator[dict[str, object]]:
+    """Yield a row for each cell and figure, of which ``counted`` returns the tallies.
+
+    What the key of the table names is an attribute of the cell, or else a part of the figure, in order.
+    """
+    for result in measure(cells, counted, run):
+        for figure, tally in result.totals.items():
+            if tally.given:
+                parts = iter(figure if isinstance(figure, tuple) else (figure,))
+                of_cell = {name: getattr(result.cell, name, None) for name in table.key}
+                names = {
+                    name: spelled(next(parts) if value is None else value) for name, value in of_cell.items()
+                }
+                yield {**names, **tally.shares(table.columns), "seed": run.seed}
+
+
+def spelled(value: object) -> object:
+    """Write a number that is not whole with four digits."""
+    return f"{value:.4g}" if isinstance(value, float) else value
 
 
 Promised = Callable[[Result], Iterable[Line]]

@@ -7,11 +7,10 @@ examples. ``warned`` is the share of data sets whose run says that the scores ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import optimize, special, stats
@@ -23,7 +22,8 @@ from research.studies import tables
 from research.studies.coverage import write_situations
 from research.studies.curve_areas import held, precision_area, sample_of
 from research.studies.designs import Truth
-from research.studies.harness import Cell, Run, add, measure
+from research.studies.harness import Cell, add
+from research.studies.tally import Tally
 
 METRICS = ("average_precision", "pr_auc")
 CORRELATION = 0.7
@@ -175,33 +175,22 @@ def truths(population: Population) -> Mapping[Truth, float]:
 # --- the study ------------------------------------------------------------------------------------------------------
 
 
-def counted(population: Population, generator: np.random.Generator, sets: int) -> Mapping[Any, Any]:
+def counted(
+    population: Population, generator: np.random.Generator, sets: int
+) -> Mapping[tuple[str, str], Tally]:
     """Add up what the intervals of some data sets hold, and how many of their runs warn."""
-    total: dict[Any, Any] = {}
+    total: dict[tuple[str, str], Tally] = {}
     true = truths(population)
     for positive, *scores in zip(*drawn(population, law_of(population), generator, sets), strict=True):
         sample = sample_of(positive, tuple(scores), true)
-        said = {
-            truth: any(heavy_tails(sample, name, truth[2]) for name in ("a" if truth[0] == "value" else "ab"))
-            for truth in true
-        }
-        add(total, held(sample, true) | {("warned", *truth): int(value) for truth, value in said.items()})
+        for (kind, metric), tally in held(sample, true).items():
+            models = "a" if kind == "value" else "ab"
+            warned = any(heavy_tails(sample, name, Quantity(metric)) for name in models)
+            add(total, {(kind, metric): replace(tally, warned=float(warned))})
     return total
 
 
-def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield how often limits hold, and how often a run warns, of each population; with 99 % limits."""
-    for result in measure(populations(), counted, run, equally=True):
-        cell, true = result.cell, truths(result.cell)
-        for truth in true:
-            tally, warned = result.totals[truth], result.totals["warned", *truth]
-            yield {
-                "kind": truth[0], "metric": truth[2].metric, "shape": cell.shape, "area": cell.area,
-                "prevalence": cell.prevalence, "n": cell.n, "true": f"{max(true.values()):.4f}",
-                "sets": round(tally.sets), "held": f"{tally.coverage:.4f}", "lower": f"{tally.least(0.99):.4f}",
-                "upper": f"{tally.most(0.99):.4f}", "warned": f"{warned / tally.sets:.4f}",
-                "width": f"{tally.width / tally.given:.4f}", "seed": run.seed,
-            }  # fmt: skip
+CELLS = populations
 
 
 def finish(folder: Path) -> list[str]:

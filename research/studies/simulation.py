@@ -17,6 +17,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.predictions.table import Predictions
+from evalreport.samplings import Sampling, sampling_by
 from evalreport.schema.metrics import Interval
 from evalreport.texts import Message
 from evalreport.warnings.coverage import largest_of
@@ -128,6 +129,17 @@ def tallied(sample: Sample, truths: Mapping[Truth, float]) -> dict[Truth, Tally]
     estimates = {truth: estimate_of(sample, truth) for truth in truths}
     intervals = {truth: led(estimate) for truth, estimate in estimates.items() if estimate.defined}
     return {truth: one(truths[truth], found.low, found.high) for truth, found in intervals.items()}
+
+
+def held_of(
+    predictions: Predictions, truths: Mapping[Truth, float], units: Sampling | None = None
+) -> dict[tuple[str, str], Tally]:
+    """Return what the leading intervals of a test set hold, by kind and metric; without units, of single examples."""
+    quantities = list(dict.fromkeys(quantity for _, _, quantity in truths))
+    sample = estimate_all(
+        predictions, quantities, units=units or sampling_by(predictions.n), n_resamples=2, seed=0
+    )
+    return {(kind, quantity.spelled): tally for (kind, _, quantity), tally in tallied(sample, truths).items()}
 
 
 def difference_of(sample: Sample, quantity: Quantity) -> Estimate | Difference:

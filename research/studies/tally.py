@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,8 @@ class Tally:
         Those whose interval holds the truth, lies wholly below it, lies wholly above it.
     width
         Sum of the widths of the intervals that exist.
+    warned
+        Data sets whose run says that the interval may be short.
     exact
         True where nothing was simulated: ``sets`` is then 1, a probability.
     """
@@ -40,6 +43,7 @@ class Tally:
     below: float = 0.0
     above: float = 0.0
     width: float = 0.0
+    warned: float = 0.0
     exact: bool = False
 
     def __add__(self, other: Tally) -> Tally:
@@ -50,6 +54,7 @@ class Tally:
             self.below + other.below,
             self.above + other.above,
             self.width + other.width,
+            self.warned + other.warned,
             self.exact or other.exact,
         )
 
@@ -66,16 +71,27 @@ class Tally:
         """Return the upper one."""
         return limit("at most", self.held, self.given, confidence)
 
-    @property
-    def rates(self) -> dict[str, object]:
-        """The intervals that exist, the shares that hold and miss, and the lower 95 % limit of the first."""
-        return {
-            "data_sets": round(self.given),
-            "held": round(self.coverage, 4),
-            "at_least": round(self.least(0.95), 4),
-            "too_high": round(self.above / self.given, 4),
-            "too_low": round(self.below / self.given, 4),
+    def shares(self, columns: Iterable[str]) -> dict[str, object]:
+        """Return columns of a table: intervals that exist, data sets, shares that hold or miss, limits, mean width.
+
+        ``lower`` and ``upper`` are one-sided 99 % limits of the share that holds, ``at_least`` is the lower 95 % one;
+        ``missed_upper`` is the upper 99 % limit of the share that misses.
+        """
+        found: dict[str, Callable[[], float]] = {
+            "held": lambda: self.coverage,
+            "held_of_all": lambda: self.coverage_of_all,
+            "lower": lambda: self.least(0.99),
+            "upper": lambda: self.most(0.99),
+            "at_least": lambda: self.least(0.95),
+            "missed": lambda: 1 - self.coverage,
+            "missed_upper": lambda: 1 - self.least(0.99),
+            "too_high": lambda: self.above / self.given,
+            "too_low": lambda: self.below / self.given,
+            "warned": lambda: self.warned / self.sets,
+            "width": lambda: self.width / self.given,
         }
+        counts = {"sets": self.given, "data_sets": self.sets}
+        return {name: round(counts[name]) if name in counts else f"{found[name]():.4f}" for name in columns}
 
     @property
     def coverage_of_all(self) -> float:
@@ -114,3 +130,8 @@ def one(truth: float, low: float | None, high: float | None) -> Tally:
     edge = 1e-12 * max(1.0, abs(truth))
     below, above = high + edge < truth, low - edge > truth
     return Tally(1.0, 1.0, float(not below and not above), float(below), float(above), high - low)
+
+
+def happened(as_promised: bool) -> Tally:
+    """Return the tally of one data set of which there is no interval: it went as promised, or not."""
+    return Tally(1.0, 1.0, float(as_promised))

@@ -6,7 +6,7 @@ Scores of both classes are normal with variance 1, so every true rate at every t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +19,10 @@ from evalreport.metrics.threshold_counts import count_thresholds
 from evalreport.questions.thresholds.operating_points import RECHOSEN, band, operating_points
 from evalreport.questions.thresholds.records import OperatingPointRecord
 from evalreport.samplings import sampling_by
-from research.studies.harness import Cell, Run, measure
+from research.studies.harness import Cell
+from research.studies.simulation import LEVEL
 from research.studies.tally import Tally, one
 
-LEVEL = 0.95
 RESAMPLES = 400
 COST_RATIO = 5.0
 
@@ -36,7 +36,7 @@ class Design(Cell):
     shift: float
 
 
-DESIGNS = tuple(
+CELLS = tuple(
     Design(
         f"{n} examples, {100 * share:g} % positive, {shift:g} apart",
         n,
@@ -80,14 +80,3 @@ def on_fresh_examples(point: OperatingPointRecord, chosen_by: tuple[Criterion, .
     tp, fp = positive * norm.sf(threshold - design.shift), (1 - positive) * norm.sf(threshold)
     counts = (np.array([share]) for share in (tp, fp, positive - tp, 1 - positive - fp))
     return float(criterion.value(Counts(*counts))[0])
-
-
-def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield the share of data sets whose limits hold, with its lower 99 % limit and the limits' mean width."""
-    for result in measure(DESIGNS, counted, run, equally=True):
-        for name, tally in result.totals.items():
-            yield {
-                "classes": result.cell.name, "limits": name, "sets": round(tally.given),
-                "held": f"{tally.coverage:.4f}", "lower": f"{tally.least(0.99):.4f}",
-                "width": f"{tally.width / tally.given:.4f}", "seed": run.seed,
-            }  # fmt: skip

@@ -17,7 +17,7 @@ from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_by
 from research.studies.designs import Truth, labelled, predictions_on
-from research.studies.harness import Cell, Run, add, measure
+from research.studies.harness import Cell, add
 from research.studies.simulation import estimate_of, led
 from research.studies.tally import Tally, one
 
@@ -49,7 +49,7 @@ def unequal(units: int) -> Indices:
     return np.round(np.geomspace(3, 60, units)).astype(np.int64)
 
 
-STRUCTURES = (
+CELLS = (
     Structure("200 examples, log-sd 1", 200, 1.0, stream=(0,)),
     Structure("200 examples, log-sd 0.5", 200, 0.5, stream=(1,)),
     Structure("1,000 examples, log-sd 1", 1000, 1.0, stream=(2,)),
@@ -154,12 +154,3 @@ def counted(
             name = f"{'difference of ' * (truth[0] == 'difference')}{truth[2].metric}{suffix}"
             add(found, {(name, interval.method): one(value, interval.low, interval.high)})
     return found
-
-
-def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield how many leading intervals hold the true value, and the lower confidence limit of that share."""
-    for result in measure(STRUCTURES, counted, run, equally=True):
-        for (name, leader), tally in result.totals.items():
-            if tally.given:
-                cell = {"units": result.cell.name, "figure": name, "leads": leader}
-                yield {**cell, **tally.rates, "seed": run.seed}

@@ -142,11 +142,11 @@ def test_every_interval_is_measured(rows: list[Row]) -> None:
     of_rare = {(row["kind"], int(row["rarest"])) for row in tables.read(DOCS / "class-areas.csv")}
     assert {(kind, size) for kind in ("value", "difference") for size in (3, 20)} <= of_rare
     measured = {(row["figure"], int(row["n"])) for row in tables.read(DOCS / "kinds.csv")}
-    for figure in ("f1 value", "error_ratio value", "f1 difference", "pass_at_k value", "pass_hat_k value"):
+    for figure in ("f1 value", "error_ratio value", "f1 difference", "pass@2 value", "pass^2 value"):
         assert {(figure, 10), (figure, 1000)} <= measured
     of_weights = [row for row in tables.read(DOCS / "weights.csv") if row["leads"] == "weighted_logit"]
     sizes["weighted_logit"] = {
-        int(row["units"].split()[0].replace(",", "")) for row in of_weights if "examples" in row["units"]
+        int(row["name"].split()[0].replace(",", "")) for row in of_weights if "examples" in row["name"]
     }
     for name, method in INTERVALS.items():
         if name not in of_many and NOT_ON_A_TEST_SET.isdisjoint(method.needs):
