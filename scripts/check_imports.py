@@ -98,10 +98,14 @@ def breaches(root: Path) -> Iterator[str]:
     order = order_of_packages((root / DESIGN).read_text(encoding="utf-8"))
     imports: dict[str, list[Import]] = {}
     for path in modules:
-        tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text, filename=str(path))
         imports[_dotted(path, root)] = found = list(imports_of(tree, known))
         where = path.relative_to(root).as_posix()
-        for line, problem in (*_import_breaches(where, found, order), *_imports_by_a_string(where, tree)):
+        for line, problem in (
+            *_import_breaches(where, found, order),
+            *_imports_by_a_string(where, text, tree),
+        ):
             yield f"{where}:{line}: {problem}"
     yield from _circles({name: {found.module for found in own} & known for name, own in imports.items()})
     for folder in (package, root / "scripts", root / "tests"):
@@ -245,8 +249,8 @@ def _library(where: str, library: str, found: Import) -> str | None:
     return None
 
 
-def _imports_by_a_string(where: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
-    if where in BY_A_STRING:
+def _imports_by_a_string(where: str, text: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+    if where in BY_A_STRING or not re.search("import_module|__import__", text):
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and re.search(
@@ -268,8 +272,9 @@ def imports_of(tree: ast.Module, known: set[str]) -> Iterator[Import]:
             pending.extend((child, eager, True) for child in node.body)
             pending.extend((child, eager, typing) for child in node.orelse)
             continue
-        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        pending.extend((child, eager and not inside, typing) for child in ast.iter_child_nodes(node))
+        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        statements = (child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
+        pending.extend((child, eager and not inside, typing) for child in statements)
 
 
 def _from_imports(node: ast.ImportFrom, eager: bool, typing: bool, known: set[str]) -> Iterator[Import]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import gc
 import gzip
 import os
@@ -33,7 +34,31 @@ settings.register_profile("quick", max_examples=15, suppress_health_check=SLOW_D
 settings.register_profile("thorough", max_examples=100, suppress_health_check=SLOW_DRAWING)
 settings.load_profile("quick")  # `make test-slow` takes the other one
 
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+"""The number of this test process, counted from 0."""
+
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # every report of a test bears the same day
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Compile the package before the test processes start: in a new checkout each would do it by itself."""
+    compileall.compile_dir(Path(evalreport.__file__).parent, quiet=2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[pytest.CollectReport]:
+    """Let every second process collect from the end, so that two of them compile half of the tests each."""
+    report = yield
+    if isinstance(collector, pytest.Session | pytest.Directory) and WORKER % 2:
+        report.result.reverse()
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests into one order in every process."""
+    items.sort(key=lambda item: item.path)
 
 
 @pytest.hookimpl(wrapper=True)
