@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -98,13 +99,15 @@ def digits_of(values: Iterable[float | None], standard_errors: Iterable[float | 
     --------
     >>> digits_of([0.91, 0.87], [0.0058, 0.0061]), digits_of([1.18e9, 2.7e9], [1.3e8, 2e8])
     (Digits(decimals=4, power=0), Digits(decimals=0, power=6))
-    >>> digits_of([2.6e-8, 4.1e-8], [1.5e-9, None])
-    Digits(decimals=1, power=-9)
+    >>> digits_of([2.6e-8, 4.1e-8], [1.5e-9, None]), digits_of([1.25e6, 376.418], [])
+    (Digits(decimals=1, power=-9), Digits(decimals=0, power=0))
     >>> digits_of([2.0e-8, 3.2e-8], [9.8e-10, None])
     Digits(decimals=2, power=-9)
     """
     errors = [s for s in standard_errors if s is not None and math.isfinite(s) and s > 0]
     size = max((abs(v) for v in values if v is not None and math.isfinite(v)), default=0.0)
+    if not errors and 100 <= size < LONG:
+        return Digits(max(3 - math.floor(math.log10(size)), 0))
     if not size or (SHORT <= size < LONG):
         return Digits(decimals_of(errors))
     typical = sorted(errors)[(len(errors) - 1) // 2] if errors else size / 100
@@ -293,10 +296,34 @@ def rate(value: float) -> str:
     return f"{'>99.9' if text == '100.0' else text} %"
 
 
+def plain(value: float) -> str:
+    """Write a number that somebody chose, with the digits that it has; large and tiny ones in words or powers of ten.
+
+    Examples
+    --------
+    >>> plain(0.02), plain(-1.5), plain(2500.0), plain(2e7), plain(1e-9)
+    ('0.02', '−1.5', '2500', '20 million', '1×10⁻⁹')
+    """
+    text, _, power = f"{value:g}".partition("e")
+    if power and 1e6 <= abs(value) < 1e15:
+        return to_digits(value, 4)
+    return (MINUS + text[1:] if value < 0 else text) + (f"×10{_raised(int(power))}" if power else "")
+
+
 def statistic(value: float | None) -> str:
-    """Write a test statistic with two decimals, or as a whole number where it is one."""
+    """Write a test statistic: two decimals, two digits of a small one, or as a whole number where it is one.
+
+    Examples
+    --------
+    >>> statistic(2.071), statistic(27.0), statistic(0.0020), statistic(212_362_140.97)
+    ('2.07', '27', '0.002', '212 million')
+    """
     if value is None or not math.isfinite(value):
         return MISSING
+    if abs(value) >= LONG:
+        return to_digits(value)
+    if 0 < abs(value) < 0.095:
+        return to_digits(value, 2)
     return number(value, 0 if float(value).is_integer() else 2)
 
 
@@ -366,6 +393,7 @@ def amount(
     signed: bool = False,
     beside_others: bool = False,
     finer: bool = False,
+    like: float | None = None,
 ) -> str:
     """Write a number of any size as a sentence does, with the digits that its uncertainty allows.
 
@@ -377,6 +405,8 @@ def amount(
         It stands in a list, whose numbers have the same decimals; alone one that ends in a half has one decimal more.
     finer
         With one decimal more.
+    like
+        A number that has the power of ten which this one shares, where they have one.
 
     Examples
     --------
@@ -390,7 +420,7 @@ def amount(
     mark = MINUS if value < 0 else "+" if signed and value > 0 else ""
     if name:
         return f"{mark}{abs(value) / unit:,.{decimals}f} {name}"
-    size = max(abs(value), half or 0.0)
+    size = max(abs(like or value), half or 0.0)
     if size and (size < 1e-4 or size >= 1e15):
         if value == 0:
             return "0"
@@ -438,27 +468,38 @@ def shown(value: float, half: float | None, *, finer: bool = False) -> tuple[flo
     return round(value / unit, decimals) * unit, unit * 10.0**-decimals
 
 
-def amounts(limits: tuple[float, float], half: float | None, *, signed: bool = False) -> str:
-    """Write an interval in brackets as ``amount`` writes a value.
+def amounts(
+    limits: tuple[float, float], half: float | None, *, like: float | None = None, signed: bool = False
+) -> str:
+    """Write an interval in brackets as ``amount`` writes a value, a unit that both limits have once.
+
+    Parameters
+    ----------
+    like
+        The value that stands before it, which has the same power of ten.
 
     Examples
     --------
-    >>> amounts((0.0432, 0.0768), 0.0168)
-    '[0.043, 0.077]'
-    >>> amounts((1.03e-8, 1.79e-8), 3.8e-9)
-    '[10.3, 17.9]×10⁻⁹'
+    >>> amounts((0.0432, 0.0768), 0.0168), amounts((62e6, 120e6), 29e6)
+    ('[0.043, 0.077]', '[62, 120] million')
+    >>> amounts((1.03e-8, 1.79e-8), 3.8e-9), amounts((5.19e-10, 1.63e-9), 5.6e-10, like=7.7e-10)
+    ('[10.3, 17.9]×10⁻⁹', '[519, 1,630]×10⁻¹²')
     """
     texts = []
     for limit in limits:
-        text = amount(limit, half, signed=signed)
+        text = amount(limit, half, signed=signed, beside_others=True, like=like)
         if limit == 0:
             text = "0"
         elif not text.strip("0.,−+"):
             # A limit beside 0 does not look as if it were 0.
             text = to_digits(limit, 1)
         texts.append(text)
-    ends = {power for _, times, power in (text.partition("×") for text in texts) if times}
-    if len(ends) == 1 and all("×" in text for text in texts):
-        low, high = (text.partition("×")[0] for text in texts)
-        return f"[{low}, {high}]×{ends.pop()}"
+    written = [_UNIT_AT_END.fullmatch(text) for text in texts]
+    ends = [match.group(1) for match in written if match]
+    units = {match.group(2) for match in written if match}
+    if len(ends) == 2 and len(units) == 1:
+        return f"[{ends[0]}, {ends[1]}]{units.pop()}"
     return f"[{texts[0]}, {texts[1]}]"
+
+
+_UNIT_AT_END = re.compile(r"([−+\d.,]+)( \w+|×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")

@@ -13,7 +13,7 @@ from evalreport.texts import has, say
 ABBREVIATIONS = frozenset(
     [
         *("f1", "f2", "mcc", "npv", "fpr", "fnr", "roc", "auc", "pr", "eer", "ece", "mce"),
-        *("r2", "mse", "rmse", "mae", "mape", "rae", "rrse", "aic", "bic", "mdl"),
+        *("r2", "mse", "rmse", "mae", "mape", "rae", "rrse", "wis", "aic", "bic", "mdl"),
     ]
 )
 """Parts of names that are written in capitals."""

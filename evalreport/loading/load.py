@@ -396,7 +396,9 @@ def _rows_of_predictions(read: _Read, options: Options) -> tuple[Rows, Notes]:
     """Put the tables below one another, whose own columns are not kept."""
     tables, notes = name_probabilities(read.tables, read.truth, options)
     read.tables.clear()
-    return gather(tables), notes + Notes(tuple(columns_found(tables, read.truth)))
+    return gather(tables), notes + Notes(
+        tuple(columns_found(tables, read.truth, (options.outcome, options.value)))
+    )
 
 
 def _once(notes: Iterable[Notes]) -> Notes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -379,8 +379,10 @@ def _as_shares(table: Table, scale: Scale) -> Table:
 _SHOWN = ("id", "y_true", "y_pred", "score", "outcome", "gold", "fold")
 
 
-def columns_found(tables: Sequence[Table], truth: Table | None) -> list[FoundRecord]:
-    """Say which headers were taken for standard columns by another name."""
+def columns_found(
+    tables: Sequence[Table], truth: Table | None, asked: Collection[str | None] = ()
+) -> list[FoundRecord]:
+    """Say which headers were taken for standard columns by another name, those apart that were ``asked`` for."""
     taken: dict[str, dict[str, None]] = {}
     for table in [*tables, *([] if truth is None else [truth])]:
         roles = table.roles
@@ -388,7 +390,8 @@ def columns_found(tables: Sequence[Table], truth: Table | None) -> list[FoundRec
         pairs += [(f"p_{label}", header) for label, header in roles.probabilities.items()]
         for name, header in pairs:
             # A wide table's column is called like its model.
-            if header.strip() != table.model and header.strip().casefold() != name.casefold():
+            own = header.strip() in {table.model, *asked}
+            if not own and header.strip().casefold() != name.casefold():
                 taken.setdefault(name, {})[header.strip()] = None
     shown = [Message("found.column", standard=n, headers=list(headers)) for n, headers in taken.items()]
     why = Message("found.columns")

@@ -401,7 +401,7 @@ def over_time(
         if model is models[0]:
             _draw_first(ax, results, chosen, periods, records, held, model.index)
     _name_periods(ax, periods)
-    ax.set_ylabel(words(wanted), parse_math=False)
+    ax.set_ylabel(primary_words(results) if metric is None else words(metric), parse_math=False)
     if len(models) > 1:
         label_lines(ax, models)
 

@@ -49,6 +49,13 @@ def test_in_words(name: str) -> str:
     return named("test_in_words", name, say("test_in_words.other", label=label_of("test", name)))
 
 
+def why_it_leads(test: str, metric: str, otherwise: str = "") -> str:
+    """Say why a test leads on a metric; the t test of a function of squared errors is about these."""
+    known = entry("metric", metric)
+    squares = test == "paired_t" and known is not None and known.from_squares not in (None, float)
+    return named("reasons.why", f"{test}_of_squares" if squares else test, otherwise)
+
+
 def summary_of(kind: Kind, name: str) -> str:
     """Return the sentence that says what a metric, an interval or a test is; nothing where it is not known."""
     known = display_of(kind, name)

@@ -105,6 +105,7 @@ def _table(view: View, board: leaderboard.Leaderboard) -> RenderableType:
 def _reading(view: View, board: leaderboard.Leaderboard) -> Iterator[str]:
     """Yield a line on the intervals of the table, on limits at 0, and on the groups."""
     level = numbers.percent(view.confidence)
+    yield from filter(None, (board.notes.more,))
     if board.reference is not None:
         yield say("terminal.differences", level=level, pairs=level_of_pairs(view.results))
     else:

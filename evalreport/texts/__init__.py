@@ -51,6 +51,11 @@ def _interval(limits: Any, values: Mapping[str, Value], **how: Any) -> str:
     return numbers.interval(low, high, _whole(values, "decimals"), **how)
 
 
+def _limits(limits: Any, values: Mapping[str, Value], *, signed: bool = False) -> str:
+    half, like = values.get("half"), values.get("value")
+    return numbers.amounts(limits, half, like=like, signed=signed)  # type: ignore[arg-type]
+
+
 def _signed_by_minus(text: str) -> str:
     """Write the sign of a negative number as a minus, as everywhere, and not as a hyphen."""
     return numbers.MINUS + text[1:] if text.startswith("-") else text
@@ -71,7 +76,7 @@ FORMATS: Mapping[str, Callable[[Any, Mapping[str, Value]], str]] = {
     "number": lambda value, values: numbers.number(value, _whole(values, "decimals")),
     "signed": lambda value, values: numbers.number(value, _whole(values, "decimals"), signed=True),
     "digits": lambda value, values: numbers.to_digits(value, _whole(values, "digits")),
-    "plain": lambda value, _: _signed_by_minus(f"{value:g}"),
+    "plain": lambda value, _: numbers.plain(value),
     "short": lambda value, _: _signed_by_minus(f"{value:.4g}"),
     "rough": lambda value, _: _signed_by_minus(f"{value:.2g}"),
     "p": lambda value, _: numbers.p_phrase(value),
@@ -80,8 +85,8 @@ FORMATS: Mapping[str, Callable[[Any, Mapping[str, Value]], str]] = {
     "amount": lambda value, values: numbers.amount(value, values.get("half"), finer="finer" in values),  # type: ignore[arg-type]
     "change": lambda value, values: numbers.amount(value, values.get("half"), signed=True),  # type: ignore[arg-type]
     "figure": lambda value, values: numbers.amount(value, values.get("half"), beside_others=True),  # type: ignore[arg-type]
-    "amounts": lambda value, values: numbers.amounts(value, values.get("half")),  # type: ignore[arg-type]
-    "changes": lambda value, values: numbers.amounts(value, values.get("half"), signed=True),  # type: ignore[arg-type]
+    "amounts": lambda value, values: _limits(value, values),
+    "changes": lambda value, values: _limits(value, values, signed=True),
     "sentences": lambda value, _: " ".join(map(str, value)),
     "parts": lambda value, _: "; ".join(map(str, value)),
     "commas": lambda value, _: ", ".join(map(str, value)),

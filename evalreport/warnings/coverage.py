@@ -138,6 +138,8 @@ Short = tuple[Quantity, Shortfall]
 @check("short_interval", needs=("examples_alone",))
 def short_intervals(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of metrics whose leading intervals were measured to be short for so few examples, or for such scores."""
+    if sample.predictions.n_examples == 1:
+        return  # which another caution is about
     leading = [
         (quantity, recommended(estimate), (model,))
         for (model, quantity), estimate in sample.estimates.items()
@@ -251,7 +253,9 @@ def gaps_may_be_larger(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iter
     gaps: dict[Quantity, None] = {}
     for row in rows:
         quantity = Quantity.of(row)
-        if row.slice is not None or not {row.a, row.b} <= here or not _of_unbounded_losses(row, quantity):
+        if row.slice is not None or row.low is None or not {row.a, row.b} <= here:
+            continue
+        if not _of_unbounded_losses(row, quantity):
             continue
         few = sample.predictions.n_examples <= FEW_LOSSES
         if few or any(_carried_by_few(sample, name, quantity) for name in (row.a, row.b)):
@@ -341,6 +345,7 @@ def _by_metric(found: Sequence[Short]) -> tuple[Message, ...]:
             "short.held_of_others" if others else "short.held",
             metrics=tuple(map(phrase_of, quantities)),
             span=span,
+            n=len(quantities),
         )
         for (span, others), quantities in by_span.items()
     )

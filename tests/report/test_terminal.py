@@ -108,3 +108,9 @@ def test_slices_are_spoken_of_also_where_none_differs() -> None:
     }
     results = er.evaluate({"forest": frame}, metrics=["accuracy"], slices=["ward"], resamples=50)
     assert "none is shown to differ from the other examples (one test)" in " ".join(printed(results).split())
+
+
+def test_rows_that_are_cut_are_counted(simulate: Callable[..., Results]) -> None:
+    """Of 30 models the table has its first rows; the line below says how many are left out."""
+    text = printed(simulate({f"m{k:02d}": 3 - k / 10 for k in range(30)}))
+    assert re.search(r"and \d+ more, all behind by 0\.\d+ or more", text)

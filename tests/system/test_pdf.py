@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import evalreport as er
 from scripts.screenshots import EXAMPLES, REPORTS
 from scripts.screenshots import report as example_report
 
@@ -173,6 +174,21 @@ def test_no_picture_is_made_of_pixels(pdf: Path):
     """Every chart is drawn as vectors: the list of images has its two heading lines and nothing else."""
     listed = output_of(program("pdfimages", "poppler-utils"), "-list", pdf)
     assert len(listed.splitlines()) == 2, listed
+
+
+@pytest.mark.slow
+def test_wide_tables_of_probabilities_stay_on_the_page(tmp_path: Path):
+    """Net benefits of three models with limits, and a verdict on calibration in a whole clause with its p."""
+    random = np.random.default_rng(5)
+    z = random.normal(size=400)
+    truth = (random.random(400) < 1 / (1 + np.exp(2 - z))).astype(int)
+    models = {}
+    for name, shift in (("nomogram", 2.0), ("gradient boosting", 2.6), ("deep network", 1.2)):
+        p = 1 / (1 + np.exp(shift - 1.3 * z - random.normal(size=400) / 2))
+        models[name] = {"y_true": truth.tolist(), "p_1": np.where(p > 0.6, 1.0, p).tolist()}
+    results = er.evaluate(models, metrics=["roc_auc", "log_loss"], thresholds="0.05:0.3", resamples=50)
+    er.render(results, tmp_path, formats=["pdf"])
+    assert beyond_the_margins(tmp_path / "report.pdf") == []
 
 
 def test_the_attachment_is_results_json(report: Path, pdf: Path):

@@ -111,7 +111,7 @@ def describe_details(view: View) -> CalibrationDetails | None:
     by_class, of_grades = findings[0].record.label is not None, view.results.options.get("grade") is not None
     panels = () if len(findings) == 1 else _panels(view, findings)
     tables = () if of_grades else _grades(view, by_class=by_class)
-    cut = say("calibration.details_cut", n=len(tables)) if len(tables) > 1 else ""
+    cut = say("calibration.details_cut", n=len(tables), number=len(tables)) if len(tables) > 1 else ""
     parts, figures = _parts(view, by_class=by_class), _figures(view, panels, findings)
     if not panels and not tables and parts is None:
         return None
@@ -292,7 +292,7 @@ def _grade_table(
     values = [v for r in rows for v in (r.predicted, r.observed, r.high)]
     rates = scale_of(values, RATES, texts=lambda t: f"{100 * t:g}", transform="root" if root else "linear")
     outside = [r for r in rows if _shown_outside(r, len(rows), 1 - view.confidence)]
-    finding = _grades_finding(shown.name, rows, outside)
+    finding = _grades_finding(shown.name, rows, outside, deciles=column is None)
     what = say("calibration.by_grade" if column else "calibration.by_decile", column=column)
     if by_class:
         of = "calibration.by_grade_of_largest" if column else "calibration.by_largest"
@@ -326,11 +326,17 @@ def _grade_row(model: Model, r: CalibrationTableRecord, rates: Scale) -> Row:
 
 
 def _grades_finding(
-    model: str, rows: Sequence[CalibrationTableRecord], outside: Sequence[CalibrationTableRecord]
+    model: str,
+    rows: Sequence[CalibrationTableRecord],
+    outside: Sequence[CalibrationTableRecord],
+    *,
+    deciles: bool,
 ) -> str:
     """Say which grades are off, by a test over all of them."""
-    high = _spans(rows, {id(r) for r in outside if r.predicted > r.observed})
-    low = _spans(rows, {id(r) for r in outside if r.predicted < r.observed})
+    too_high, too_low = (
+        {id(r) for r in outside if (r.predicted > r.observed) is side} for side in (True, False)
+    )
+    high, low = (_spans(rows, marked, deciles=deciles) for marked in (too_high, too_low))
     if high and low:
         return say("calibration.grades_both", model=model, high=high, low=low)
     if outside:
@@ -347,14 +353,17 @@ def _shown_outside(row: CalibrationTableRecord, rows: int, alpha: float) -> bool
     return 2 * min(row.p_value, 1 - row.p_value) * rows <= alpha
 
 
-def _spans(rows: Sequence[CalibrationTableRecord], marked: set[int]) -> str:
-    """List the marked grades, those that follow each other by the first and the last: ``1, 3 to 5 and 9``."""
+def _spans(rows: Sequence[CalibrationTableRecord], marked: set[int], *, deciles: bool) -> str:
+    """List the marked grades, those that follow each other by the first and the last: ``deciles 1, 3 to 5 and 9``."""
     runs = groupby(rows, key=lambda row: id(row) in marked)
     texts: list[str] = []
     for names in ([row.grade for row in run] for there, run in runs if there):
         long = len(names) >= LEAST_SPAN
         texts += [say("calibration.span", first=names[0], last=names[-1])] if long else names
-    return listed(texts, 10)
+    runs_of_names = listed(texts, 10)
+    if not deciles or not marked:
+        return runs_of_names
+    return say("calibration.of_deciles", n=len(marked), names=runs_of_names)
 
 
 def _outside(row: CalibrationTableRecord) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from evalreport import numbers
 from evalreport.plots.curves import draw_diagonal
 from evalreport.plots.style import NEW_AXES, Names, chart, mark_of
 from evalreport.questions.coverage.records import CoverageRecord
@@ -14,6 +15,8 @@ from evalreport.texts import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+FEW_LEVELS = 4
 
 
 def overall(results: Results, model: str) -> list[CoverageRecord]:
@@ -30,9 +33,7 @@ def coverage_by_level(results: Results, ax: Axes = NEW_AXES, *, names: Names = N
     """
     draw_diagonal(ax)
     _draw(results, ax, names or {}, width=False)
-    levels = [r.level for r in results.coverages]
-    ax.set_xlim(max(min(levels, default=0.0) - 0.1, 0.0), 1.0)
-    ax.set_xlabel(say("coverage.level"))
+    _lay_levels(results, ax)
     ax.set_ylabel(say("coverage.share"))
 
 
@@ -41,8 +42,17 @@ def width_by_level(results: Results, ax: Axes = NEW_AXES, *, names: Names = None
     """Draw the mean width of the intervals against the level, with its interval."""
     _draw(results, ax, names or {}, width=True)
     ax.set_ylim(bottom=0)
-    ax.set_xlabel(say("coverage.level"))
+    _lay_levels(results, ax)
     ax.set_ylabel(say("coverage.width"))
+
+
+def _lay_levels(results: Results, ax: Axes) -> None:
+    """Give both charts one axis of levels; where these are few, each has its tick."""
+    levels = sorted({record.level for record in results.coverages})
+    ax.set_xlim(max(min(levels, default=0.0) - 0.1, 0.0), 1.0)
+    if len(levels) <= FEW_LEVELS:
+        ax.set_xticks(levels, [numbers.percent(level) for level in levels])
+    ax.set_xlabel(say("coverage.level"))
 
 
 def _draw(results: Results, ax: Axes, names: Mapping[str, str], *, width: bool) -> None:

@@ -6,15 +6,16 @@ from evalreport import numbers
 from evalreport.questions.fragility.records import FragilityRecord
 from evalreport.report.table import Cell, Row, Table, Tables, headings
 from evalreport.report.view import View
-from evalreport.texts import say
+from evalreport.texts import Message, say
 
 MOST_ROWS = 6
+NEVER = Message("fragility.never")
 
 
 def describe(view: View) -> Tables | None:
-    """Lay out the decided pairs, the most fragile first; nothing where none is decided."""
+    """Lay out the decided pairs, the most fragile first; nothing where none is decided, or nothing is known of any."""
     records = sorted(view.results.fragility, key=lambda r: (r.turned is None, r.turned or 0))
-    if not records:
+    if all(record.turned is None and record.reason != NEVER for record in records):
         return None
     rows = tuple(_row(view, record) for record in records[:MOST_ROWS])
     cut = say("fragility.cut", shown=MOST_ROWS, n=len(records)) if len(records) > MOST_ROWS else ""

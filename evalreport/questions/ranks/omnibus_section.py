@@ -46,7 +46,9 @@ def _row(view: View, record: OmnibusRecord, remarks: bool) -> Row:
     text = numbers.statistic(record.statistic) + (f" (df {', '.join(degrees)})" if degrees else "")
     many = "" if record.blocks is None else f"{numbers.count(record.blocks)} "
     remark = (view.text(record.reason or record.caution or ""),) if remarks else ()
-    cells = (metric_label(Quantity(record.metric)), many + named("omnibus.block", record.by), text,
+    ours = record.metric == view.primary.metric
+    metric = view.primary_label if ours else metric_label(Quantity(record.metric))
+    cells = (metric, many + named("omnibus.block", record.by), text,
              numbers.p_value(record.p_value), *remark)  # fmt: skip
     return Row(None, cells, label_of("test", record.test))
 

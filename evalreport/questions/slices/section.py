@@ -136,10 +136,10 @@ def _worst(view: View, tested: Sequence[DisparityRecord]) -> str:
     )  # fmt: skip
     if value is None or worst.difference is None:
         return ""
+    here, rest = map(view.digits(view.primary).at_most(3).single, (value, value - worst.difference))
     return say(
         "finding.slices_worst", column=visible(worst.slice.column), value=visible(worst.slice.value),
-        metric=view.primary_words, model=view.model(worst.model).name, here=value, rest=value - worst.difference,
-        decimals=min(view.digits(view.primary).decimals, 3),
+        metric=view.primary_words, model=view.model(worst.model).name, here=here, rest=rest,
     )  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def _notes(view: View, n: int, shown: int, *, in_order: bool) -> list[str]:
     about = "evidence.slices_in_order" if in_order else "evidence.slices"
     cut = "evidence.slices_last" if in_order else "evidence.slices_cut"
     return [
-        say(about, model=view.models[0].name, metric=view.primary_label),
+        say(about, model=view.models[0].name, metric=view.digits(view.primary).headed(view.primary_label)),
         say(cut, shown=shown, n=n) if shown < n else "",
         say("evidence.models_cut", shown=MOST_MODELS, n=n_models) if n_models > MOST_MODELS else "",
     ]
@@ -173,8 +173,9 @@ def _column(
     drawn = [valued[v] for v in shown if v in valued]
     ends = [sign * end for r in drawn for end in (r.difference, r.low, r.high) if end is not None]
     scale = difference_scale(
-        ends if any(ends) else [-1.0, 1.0], left=say("evidence.worse_side"), right=say("evidence.better_side")
-    )
+        ends if any(ends) else [-1.0, 1.0], left=say("evidence.worse_side"), right=say("evidence.better_side"),
+        power=view.digits(view.primary).power,
+    )  # fmt: skip
     names = distinct_names(values, LONGEST)
     on_primary = {
         (r.slice.value, r.model): r for r in records if r.slice is not None and Quantity.of(r) == view.primary
@@ -270,7 +271,7 @@ def _values(
         Row(None, tuple(value_cell(by_group.get((value, m.id)), decimals) for m in models), name)
         for value, name in names.items()
     )
-    title = say("slices.by", metric=view.label(key), column=column)
+    title = say("slices.by", metric=decimals.headed(view.label(key)), column=column)
     heads = tuple(m.name for m in models)
     return Table(title, heads, rows, look="points", first=say("table.slice"))
 
@@ -278,7 +279,9 @@ def _values(
 def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str, str], column: str) -> Table:
     """Return how each slice differs from the rest, for every model on the primary metric."""
     by_place = {(record.model, record.slice.value): record for record in own}
-    decimals = numbers.decimals_of(quarter(r.low, r.high) for r in own)
+    power = view.digits(view.primary).power
+    errors = (quarter(r.low, r.high) for r in own)
+    digits = view.digits(view.primary) if power else numbers.Digits(numbers.decimals_of(errors))
     rows = []
     for model in view.models:
         for value, name in names.items():
@@ -287,16 +290,18 @@ def _differences(view: View, own: Sequence[DisparityRecord], names: Mapping[str,
                 continue
             excluded = 0.0 if is_cut(record) else None
             difference = limited_cell(
-                record.difference, record.low, record.high, decimals, signed=True, excluded=excluded
+                record.difference, record.low, record.high, digits, signed=True, excluded=excluded
             )
             p = "" if record.p_adjusted is None else numbers.p_value(record.p_adjusted)
             word = shown_word(view, record)
             reason = "" if record.p_value is not None else visible(record.reason or "")
             rows.append(Row(model, (name, difference, p, named("chip", word) if word else reason)))
-    heads = ("table.slice", "slices.others", "table.adjusted", "table.remark")
+    heads = (
+        say("table.slice"), digits.headed(say("slices.others")), say("table.adjusted"), say("table.remark"),
+    )  # fmt: skip
     note = " ".join(filter(None, (say("slices.differences"), limits_at_zero(own, OF_SLICES))))
     return Table(
-        say("slices.differences_by", column=column), headings(map(say, heads), "text,number,number,remark"),
+        say("slices.differences_by", column=column), headings(heads, "text,number,number,remark"),
         tuple(rows), note, look="points",
     )  # fmt: skip
 

@@ -134,14 +134,16 @@ def _roc(view: View) -> Figure:
     }
     shown = [m for m in view.models if m.id in read]
     ends = sorted(shown, key=lambda m: -read[m.id])[:: max(len(shown) - 1, 1)]
-    shares = listed([say("evidence.found", model=m.name, share=read[m.id]) for m in ends])
+    found = say("evidence.found", model=ends[0].name, share=read[ends[0].id]) if ends else ""
+    for m in ends[1:]:
+        found = say("evidence.found_by_other", found=found, model=m.name, share=read[m.id])
     curved = {curve.model for curve in view.results.curves if curve.curve == "roc"}
     without = [m.name for m in view.models if m.id not in curved]
     caption = [
         say("evidence.point_only", names=listed(without)) if without and curved else "",
         *_roc_marks(view),
         say("evidence.cut", rate=upto) if upto < 1 else "",
-        say("evidence.at_rate", rate=AT, found=shares) if ends else "",
+        say("evidence.at_rate", rate=AT, found=found) if ends else "",
         _coloured(view, "roc_auc"),
     ]
     alone = view.models[0].id if len(view.models) == 1 else None

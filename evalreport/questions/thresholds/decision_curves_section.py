@@ -24,7 +24,7 @@ Pair = tuple[str, str]
 Points = Sequence[DecisionCurveRecord]
 
 WIDTH, HEIGHT = 4.4, 3.6
-LEAST_STEPS, MOST_ROWS, MOST_MODELS = 3, 6, 4
+LEAST_STEPS, MOST_ROWS, MOST_MODELS, MOST_IN_A_LINE = 3, 6, 4, 2
 ALL, NONE, OPEN = "", "0", "?"
 """Stand for treating all, treating none and no curve that is shown to be the highest, among the names of models."""
 
@@ -51,10 +51,14 @@ def describe(view: View) -> Tables | None:
         "decision_curve.heading", runs=runs, at=at.threshold, model=view.short[leader], value=at.net_benefit,
         limits=limits,
     )  # fmt: skip
-    per_thousand = (
-        (view.short[m], round(1000 * by_model[m][middle].net_benefit)) for m in order[:MOST_MODELS]
+    cases = tuple(
+        say(
+            f"decision_curve.per_thousand{'_of_other' if place else ''}",
+            model=view.short[m],
+            n=round(1000 * by_model[m][middle].net_benefit),
+        )
+        for place, m in enumerate(order[:MOST_MODELS])
     )
-    cases = "; ".join(say("decision_curve.per_thousand", model=model, n=n) for model, n in per_thousand)
     about = say("decision_curve.about", n=view.results.n, share=at.prevalence, at=at.threshold, cases=cases)
     difference = "" if pair is None else say("decision_curve.note_difference")
     notes = (say("decision_curve.note", level=numbers.percent(view.confidence)), difference)
@@ -171,13 +175,14 @@ def _table(
     heads = [say("decision_curve.treat_all_head"), *(view.model(m).name for m in models)]
     if pair is not None:
         heads.append(say("decision_curve.difference", a=view.short[pair[0]], b=view.short[pair[1]]))
+    look = "lined" + (" below" if len(models) > MOST_IN_A_LINE else "")
     return Table(
         say("decision_curve.table", n=len(rows)),
         (
             *heads, Column(say("decision_curve.highest"), "text"),
             say("decision_curve.avoided_by", model=view.short[leader]),
         ),
-        tuple(rows), say("decision_curve.table_note"), look="lined", first=say("decision_curve.threshold"),
+        tuple(rows), say("decision_curve.table_note"), look=look, first=say("decision_curve.threshold"),
     )  # fmt: skip
 
 

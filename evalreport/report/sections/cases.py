@@ -110,7 +110,7 @@ def _rows(
         )
         bars = (
             Bar(_percent(hits, most), _percent(missed, most), say("cases.bar_of_positives", **told)),
-            Bar(0.0, _percent(alarms, most), say("cases.bar_of_alarms", **told)),
+            Bar(0.0, _percent(alarms, most), say("cases.bar_of_alarms", **told | {"n": alarms})),
         )
         of_missed, of_alarms = (numbers.number(1000 * wrong / whole, 1) for wrong in (missed, alarms))
         kept_off = numbers.count(cleared - empty[model])

@@ -24,6 +24,8 @@ from evalreport.texts import Message, coded, joined, named, say
 from evalreport.texts.visible import visible
 
 MOST_CAUTIONS = 2
+OF_SIZE = frozenset({"one_example", "few_examples"})
+"""Cautions that little can be shown on so few examples: they come first, as of two models the one of their pair."""
 ASKED_FOR = ("no_value_over_attempts",)
 """Answers to what was asked for: they stand first, whatever metric they are about."""
 MOST_CROSSING = 3
@@ -283,9 +285,15 @@ def _cautions(view: View) -> dict[str, str]:
     contenders = {m.id for m in leading(view)}
     known, differ = {m.id for m in view.models}, conflict(view) is not None
     texts = {str(i): text for i, text in enumerate(_crossings(view))}
+    of_size = OF_SIZE | ({"few_discordant"} if len(view.models) == 2 else set())
     order = sorted(
         view.results.warnings,
-        key=lambda w: (w.level != "blocker", w.code not in ASKED_FOR, w.code not in OF_THE_TEST),
+        key=lambda w: (
+            w.level != "blocker",
+            w.code not in ASKED_FOR,
+            w.code not in of_size,
+            w.code not in OF_THE_TEST,
+        ),
     )
     relevant, said = [], _said_first(view)
     for warning in order:

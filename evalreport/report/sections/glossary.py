@@ -8,7 +8,15 @@ from functools import partial
 
 from evalreport import numbers
 from evalreport.plots.pictures import Figure, count_sets, f1_at_recall
-from evalreport.report.naming import count_range, display_of, entry, label_of, origin_of, summary_of
+from evalreport.report.naming import (
+    count_range,
+    display_of,
+    entry,
+    label_of,
+    origin_of,
+    summary_of,
+    why_it_leads,
+)
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.view import View
 from evalreport.schema.comparisons import ComparisonRecord
@@ -115,7 +123,7 @@ def _test(view: View, name: str, decides: bool) -> Method:
 def why_chosen(view: View, test: str) -> str:
     """Say why a test decides here, or why it is shown; nothing where there is no more to say than its summary."""
     if test in deciding(view):
-        return named("reasons.why", test, say("reasons.leads"))
+        return why_it_leads(test, view.primary.metric, say("reasons.leads"))
     if test in view.results.options.get("tests", ()):
         return say("reasons.asked")
     return named("reasons.why_beside", test, say("reasons.beside"))

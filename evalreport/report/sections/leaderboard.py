@@ -22,9 +22,9 @@ from evalreport.report.naming import (
 )
 from evalreport.report.table import Cell, Scale, Stroke, difference_scale, stroke, value_cell
 from evalreport.report.view import Model, View, limits_at_zero
-from evalreport.schema.lookups import shown_behind, true_counts
+from evalreport.schema.lookups import shown_behind
 from evalreport.schema.metrics import COMPANIONS, Quantity
-from evalreport.texts import in_words, named, say, shortened
+from evalreport.texts import coded, in_words, named, say, shortened
 from evalreport.texts.labels import in_sentence
 
 N_COMPANIONS = 3
@@ -471,7 +471,9 @@ def _against_rule(view: View) -> tuple[Panel, ...]:
         return ()
     pair, sign, digits = pairs[0], view.sign(view.primary), view.digits(view.primary)
     by = oriented(pairs[0].difference, pair.low, pair.high, sign)
-    heading = say("leaderboard.gap_rule", metric=view.primary_label, rule=_rule_words(view, pair.rule))
+    heading = say(
+        "leaderboard.gap_rule", metric=view.primary_label, rule=_rule_words(pair.rule, pair.answer or "")
+    )
     differences = [(model, Difference(by.value, by.low, by.high))]
     panel = _panel(heading, view.primary_label, differences, None, digits=digits, letter=LETTER)
     gap = panel.gaps[0]
@@ -510,14 +512,12 @@ def _majority(view: View, reference: Model) -> tuple[float | None, str]:
     own = view.value_of(reference, view.primary)
     for record in view.results.baselines:
         if Quantity.of(record) == view.primary and own is not None and record.name in RULES:
-            return record.value - own, _rule_words(view, record.name)
+            return record.value - own, _rule_words(record.name, coded(record.text)[1].get("name", ""))
     return None, ""
 
 
-def _rule_words(view: View, rule: str) -> str:
+def _rule_words(rule: str, label: object) -> str:
     """Name what the rule always predicts: the most frequent class, or the mean."""
-    totals = true_counts(view.results)
-    label = max(totals, key=lambda label: (totals[label], label), default="")
     return say(f"leaderboard.rule.{rule}", label=label)
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from evalreport import numbers
 from evalreport.questions.attempts import variance_section
 from evalreport.questions.looks.records import LookRecord
-from evalreport.report.naming import count_range, entry, label_of, level_of_pairs, listed, test_in_words
+from evalreport.report.naming import (
+    count_range,
+    entry,
+    label_of,
+    level_of_pairs,
+    listed,
+    test_in_words,
+    why_it_leads,
+)
 from evalreport.report.sections.decision import second_look_words
 from evalreport.report.sections.leaderboard import conflict
 from evalreport.report.sections.tasks import family
@@ -41,7 +49,7 @@ def describe(view: View) -> Tables:
         )
         parts.append(_deciding(view, leading.test, words, view.primary))
         if results.options.get("margin") is not None:
-            parts.append(say("methods.equivalence", margin=f"{results.options['margin']:g}"))
+            parts.append(say("methods.equivalence", margin=float(results.options["margin"])))
         if leading.interval_method:
             by = label_of("interval", leading.interval_method)
             parts.append(say("methods.one_interval", method=by, level=level_of_pairs(results)))
@@ -119,6 +127,6 @@ def _deciding(view: View, test: str, metric: str, key: Quantity) -> str:
     adjusted = ""
     if n_pairs > 1 and correction != "none" and has(f"correction.{correction}"):
         adjusted = say("methods.adjusted", correction=named("correction", correction), n=n_pairs)
-    why = named("reasons.why", test, "")
+    why = why_it_leads(test, key.metric)
     text = say("methods.decided_by", n=n_pairs, metric=metric, test=test_in_words(test), adjusted=adjusted)
     return text + (f" {sentence_start(why)}." if why else "")

@@ -11,6 +11,7 @@ from evalreport import numbers
 from evalreport.report.naming import family_words, level_of_pairs, listed, test_in_words
 from evalreport.report.table import MANY_MODELS, Cell, Column, Row, Table, headings
 from evalreport.report.view import Model, View, limits_at_zero
+from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.lookups import tested_pairs
 from evalreport.texts import in_words, named, say
 
@@ -62,13 +63,21 @@ def of_the_only_pair(view: View) -> str:
     if cell is None:
         return ""
     better, worse = (first, second) if view.greater_is_better else (second, first)
-    notes = _notes_on_limits(view)
-    pair = say(
-        "evidence.only_pair", better=better.name, worse=worse.name, metric=view.primary_words,
-        difference=f"{cell.text} {view.digits_of_difference(view.primary).unit}".strip(), verdict=cell.below[0],
-        test=_tests(view), family=family_words(view.results),
-    )  # fmt: skip
-    return " ".join((pair, *notes))
+    deciding = _deciding(view, first.id, second.id)
+    told = {
+        "better": better.name, "worse": worse.name, "metric": view.primary_words, "verdict": cell.below[0],
+        "difference": f"{cell.text} {view.digits_of_difference(view.primary).unit}".strip(),
+    }  # fmt: skip
+    if deciding is None or _p_value(deciding) is None:
+        pair = say("evidence.only_pair_untested", **told)
+    else:
+        test = test_in_words(str(deciding.test))
+        pair = say("evidence.only_pair", **told, test=test, family=family_words(view.results))
+    verdict, margin = view.verdict(first.id, second.id), view.results.options.get("margin")
+    of_margin = []
+    if verdict is not None and verdict.verdict == "equivalent" and margin is not None:
+        of_margin = [say("evidence.pairs_margin", margin=float(margin))]
+    return " ".join((pair, *_notes_on_limits(view), *of_margin))
 
 
 PairCells = Mapping[tuple[Model, Model], Cell]
@@ -103,28 +112,30 @@ def _cell(view: View, row: Model, column: Model) -> Cell | None:
     if verdict is None or record is None:
         return None
     digits = view.digits_of_difference(view.primary)
-    p = numbers.p_phrase(_p_value(view, row.id, column.id, verdict.verdict))
+    deciding = _deciding(view, row.id, column.id)
+    p = None if deciding is None else _p_value(deciding)
     turned = verdict.verdict in ("better", "worse") and {row.id, column.id} <= view.inverted
     kind = "inverted" if turned else verdict.verdict
     return Cell(
         numbers.number(record.difference, digits, signed=True),
         view.interval(record, digits),
-        below=(f"{named('evidence.verdict', kind)}, {p}",),
+        below=(", ".join((named("evidence.verdict", kind), *(() if p is None else (numbers.p_phrase(p),)))),),
         look=f"cell-{kind}",
         strong=False,
     )
 
 
-def _p_value(view: View, a: str, b: str, verdict: str) -> float | None:
-    """Return the adjusted p-value of the decision; of equivalence, that of the other test of the family."""
-    own = view.tests_of_pair.get(frozenset((a, b)), ())
+def _deciding(view: View, a: str, b: str) -> ComparisonRecord | None:
+    """Return the test that decides a pair; of equivalence the other test of the family."""
+    own, verdict = view.tests_of_pair.get(frozenset((a, b)), ()), view.verdict(a, b)
     beside = [r for r in own if not r.recommended and r.p_adjusted is not None]
-    if verdict == "equivalent" and beside:
-        return beside[0].p_adjusted
-    leading = next((r for r in own if r.recommended), None)
-    return (
-        None if leading is None else (leading.p_value if leading.p_adjusted is None else leading.p_adjusted)
-    )
+    if verdict is not None and verdict.verdict == "equivalent" and beside:
+        return beside[0]
+    return next((r for r in own if r.recommended), None)
+
+
+def _p_value(deciding: ComparisonRecord) -> float | None:
+    return deciding.p_value if deciding.p_adjusted is None else deciding.p_adjusted
 
 
 def _finding(view: View) -> str:
@@ -170,19 +181,21 @@ def _notes(view: View) -> tuple[str, ...]:
             level=level_of_pairs(view.results),
         )
     ]
-    notes += _notes_on_limits(view)
+    margin = view.results.options.get("margin")
+    of_margin = [] if margin is None else [say("evidence.pairs_margin_p", margin=float(margin))]
+    notes += [*_notes_on_limits(view), *of_margin]
+    of_all: dict[int, list[str]] = {}
+    for o in view.results.omnibus:
+        if o.metric == view.primary.metric and o.p_value is not None:
+            text = say("evidence.all_models_by", test=test_in_words(o.test), p=numbers.p_phrase(o.p_value))
+            of_all.setdefault(len(o.models), []).append(text)
     notes += [
-        say("evidence.all_models", number=in_words(len(o.models)), test=test_in_words(o.test),
-            p=numbers.p_phrase(o.p_value))
-        for o in view.results.omnibus
-        if o.metric == view.primary.metric and o.p_value is not None
-    ]  # fmt: skip
+        say("evidence.all_models", number=in_words(n), tests=tuple(tests)) for n, tests in of_all.items()
+    ]
     return tuple(notes)
 
 
 def _notes_on_limits(view: View) -> list[str]:
     turned = [model.name for model in view.models if model.id in view.inverted]
-    margin = view.results.options.get("margin")
-    of_margin = "" if margin is None else say("evidence.pairs_margin", margin=f"{margin:g}")
     inverted = say("evidence.pairs_inverted", names=listed(turned), n=len(turned)) if turned else ""
-    return [text for text in (inverted, limits_at_zero(view.results.verdicts), of_margin) if text]
+    return [text for text in (inverted, limits_at_zero(view.results.verdicts)) if text]

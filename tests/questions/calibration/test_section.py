@@ -110,7 +110,26 @@ def test_grades_that_follow_each_other_are_named_by_the_first_and_the_last():
     """Marked 1, 3, 4, 5 and 9 of ten."""
     table = [r for r in loans().calibration_table if r.model == "fair"]
     marked = {id(r) for r in table if r.grade in ("1", "3", "4", "5", "9")}
-    assert calibration._spans(table, marked) == "1, 3 to 5 and 9"
+    assert calibration._spans(table, marked, deciles=False) == "1, 3 to 5 and 9"
+    assert calibration._spans(table, marked, deciles=True) == "deciles 1, 3 to 5 and 9"
+    one = {id(r) for r in table if r.grade == "9"}
+    assert calibration._spans(table, one, deciles=True) == "decile 9"
+
+
+def test_each_sentence_below_the_heading_begins_with_a_name():
+    """Of a curve whose shape is off too, which once began small after a full stop."""
+    random = np.random.default_rng(11)
+    p = random.uniform(0.05, 0.95, size=1500)
+    truth = (random.random(1500) < np.where(p > 0.5, 0.8, 0.2)).astype(int)
+    high = np.clip(p + 0.2, 0.01, 0.99)
+    results = evaluated({"step": rows(truth, p_1=p), "up": rows(truth, p_1=high)}, metrics=("log_loss",))
+    section = calibration.describe(view_of(results))
+    assert section is not None
+    assert all(sentence[0].isupper() or sentence.startswith(("step", "up", "1,500"))
+               for sentence in section.text.split(". "))  # fmt: skip
+    details = calibration.describe_details(view_of(results))
+    assert details is not None
+    assert details.cut == "The deciles of the first model; those of both are in results.json."
 
 
 @pytest.mark.slow

@@ -47,3 +47,16 @@ def test_many_verdicts_are_cut_and_counted() -> None:
     assert box is not None
     assert len(box.tables[0].rows) == MOST_ROWS
     assert str(MOST_ROWS + 1) in box.tables[0].note
+
+
+def test_where_nothing_was_computed_there_is_no_box() -> None:
+    """Three decided pairs of values on data sets, of which nothing is turned round."""
+    values = {f"d{k}": (0.9 + k / 1000, 0.8 + k / 1100, 0.6 + k / 900) for k in range(14)}
+    rows = {
+        name: {"dataset": list(values), "value": [v[i] for v in values.values()]}
+        for i, name in enumerate("abc")
+    }
+    results = er.evaluate(rows, resamples=20)
+    assert results.fragility
+    assert all(record.turned is None for record in results.fragility)
+    assert describe(view_of(results)) is None

@@ -18,7 +18,7 @@ def test_the_section_is_headed_by_its_finding() -> None:
     view = view_of(favoured())
     section = judge.describe(view)
     assert section is not None
-    assert section.heading.startswith("The judge favours liked: it overrates it by ")
+    assert section.heading.startswith("The judge favours liked, which it overrates by ")
     assert decision.describe(view).cautions[0].startswith("The judge favours liked over ")
     fair = judge.describe(view_of(run(answers(favour=0.0))))
     assert fair is not None

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 
+import numpy as np
 from matplotlib.figure import Figure as Canvas
 
+import evalreport as er
 from evalreport.plots.pictures import drawn
 from evalreport.questions.ranks import omnibus_section as omnibus
 from evalreport.questions.ranks.records import AverageRankRecord, OmnibusRecord
+from evalreport.report.sections.pairs import describe as describe_pairs
 from evalreport.report.view import view_of
 from evalreport.schema.comparisons import RankingRecord
 from evalreport.schema.results import Results
@@ -46,3 +50,21 @@ def test_the_bars_of_the_diagram_are_the_letters(simulate: Callable[..., Results
     assert table.rows[0].cells[2] == "4.59 (df 3, 39)"
     assert table.rows[0].cells[1] == "14 data sets"
     assert drawn(figure) == drawn(figure), "the same bytes twice"
+
+
+def test_the_column_of_the_user_names_the_metric() -> None:
+    """Values of a column auc are not called mean values, in the table and in the line below the pairs."""
+    random = np.random.default_rng(2)
+    values = {
+        m: (0.8 + off + 0.05 * random.normal(size=12)).tolist()
+        for m, off in zip("abc", (0, 0.02, 0.08), strict=True)
+    }
+    rows = {m: {"dataset": [f"d{k}" for k in range(12)], "auc": own} for m, own in values.items()}
+    view = view_of(er.evaluate(rows, value="auc", resamples=20))
+    found = omnibus.describe(view)
+    assert found is not None
+    assert {row.cells[0] for row in found.tables[0].rows} == {"auc"}
+    pairs = describe_pairs(view)
+    assert pairs is not None
+    (line,) = (note for note in pairs.notes if note.startswith("All three models at once"))
+    assert re.fullmatch(r".*: Friedman’s test, p [=<] [\d.]+; the Iman-Davenport test, p [=<] [\d.]+\.", line)

@@ -201,3 +201,27 @@ def test_the_difference_of_a_loss_is_the_slice_less_the_rest():
     worst = found.columns[0].table.rows[0]
     assert record.difference > 7
     assert str(worst.cells[-1]) == f"+{record.difference:.2f}"
+
+
+def test_every_table_of_a_slice_names_the_unit_of_large_numbers() -> None:
+    """Revenue in millions: the head of differences, the titles of values, the note, and the ticks."""
+    random = np.random.default_rng(6)
+    truth = 1e9 * np.exp(random.normal(size=120))
+    rows = {
+        m: {
+            "y_true": truth.tolist(),
+            "y_pred": (truth * np.exp(by * random.normal(size=120))).tolist(),
+            "shop": ["u", "v"] * 60,
+        }
+        for m, by in (("near", 0.1), ("far", 0.3))
+    }
+    results = evalreport.evaluate(rows, task="regression", slices=["shop"], resamples=60)
+    content = section.describe(view_of(results))
+    assert content is not None
+    (column,) = content.columns
+    differences, *values = column.details
+    assert differences.headings[1].head == "− others (million)"
+    assert values[0].title == "RMSE (million) by shop"
+    assert column.table.note.startswith("RMSE (million) of each model.")
+    assert all("," not in text for _, text in column.table.columns[3].scale.ticks)
+    assert max(len(str(row.cells[1].value)) for row in differences.rows) < 8

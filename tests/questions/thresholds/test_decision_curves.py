@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -101,3 +103,13 @@ def test_a_lead_is_shown_by_limits_at_a_level_shared_among_all_thresholds() -> N
         assert record.above == (1 if low > 0 else -1 if high < 0 else 0)
         shown += record.above != 0
     assert 0 < shown < sum(r.low > 0 or r.high < 0 for r in found.decision_curve_differences)
+
+
+def test_the_line_below_the_heading_says_its_words_once() -> None:
+    """The other models have their number alone."""
+    section = describe(view_of(results()))
+    assert section is not None
+    assert re.fullmatch(
+        r"6 examples, 50 % of them positive\. At 30 % . is worth \d+ cases found per 1,000 at no false alarm, . \d+\.",
+        section.text,
+    )

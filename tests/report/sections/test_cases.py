@@ -133,3 +133,16 @@ def test_of_three_models_the_middle_one_is_named() -> None:
     cases = describe_cases(view_of(er.evaluate(models, truth=truth, positive="1", resamples=20)))
     assert cases is not None
     assert cases.heading.startswith("In cases: ash finds 18 of the 20 “1”, birch 12, cedar between")
+
+
+@pytest.mark.usefixtures("primary_alone")
+def test_one_false_alarm_is_one() -> None:
+    """For a screen reader too; and labels have no threshold."""
+    truth, predicted = ["1", "1", "0", "0", "0"] * 8, ["1", "1", "0", "0", "0"] * 8
+    predicted[2] = "1"
+    cases = describe_cases(
+        view_of(er.evaluate({"m": {"y_pred": predicted}}, truth=truth, positive="1", resamples=50))
+    )
+    assert cases is not None
+    assert cases.rows[0].bars[1].text == "1 false alarm among 24"
+    assert cases.note.startswith("By each model’s predicted labels. ")

@@ -384,3 +384,20 @@ def test_very_small_numbers_have_one_unit_on_the_whole_page() -> None:
     assert re.search(r"are off by \d\d\.\d+×10⁻⁹ or less$", errors.heading)
     assert apart.heading.count("×10⁻⁹") == 2
     assert apart.text == "The examples on which the models’ values lie furthest apart (×10⁻⁹):"
+
+
+def test_that_examples_are_few_is_the_first_caution() -> None:
+    """Of eight examples: few, and too few disagreements; not that fewer than 20 are flagged."""
+    truth = ["spam", "ham"] * 4
+    forest = ["spam", "ham", "spam", "ham", "spam", "spam", "spam", "ham"]
+    logreg = ["ham", "ham", "spam", "spam", "spam", "ham", "ham", "ham"]
+    view = view_of(er.evaluate({"forest": forest, "logreg": logreg}, truth=truth, resamples=50))
+    assert list(decision.describe(view).by_code) == ["few_examples", "few_discordant"]
+
+
+def test_of_one_example_nothing_is_said_of_intervals_that_it_has_not() -> None:
+    """No interval can be too short or a gap larger than it says."""
+    found = er.evaluate({"k": [2.1], "m": [3.1]}, truth=[3.2], task="regression", resamples=50)
+    codes = {warning.code for warning in found.warnings}
+    assert "one_example" in codes
+    assert not codes & {"short_interval", "gap_may_be_larger"}

@@ -196,3 +196,14 @@ def test_a_row_has_value_difference_and_p_as_texts() -> None:
     assert "0.285" in second.difference
     assert second.p == "<0.001"
     assert "good" in board.versus
+
+
+def test_the_rule_that_needs_no_model_has_one_name_on_the_page() -> None:
+    """Of two classes of four examples each the first in order, as in the headline."""
+    truth = ["spam", "ham"] * 4
+    models = {"near": [*truth[:7], "spam"], "far": ["ham", "ham", "spam", "spam", *truth[4:]]}
+    view = view_of(er.evaluate(models, truth=truth, resamples=50, metrics=["accuracy"]))
+    board = leaderboard.describe(view)
+    assert board is not None
+    assert "always predicting “ham”" in decision.describe(view).headline
+    assert board.panels[0].rule_text == "always predicting “ham”"
