@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,11 @@ import numpy.typing as npt
 from scipy import stats
 
 from evalreport.audit.evidence import FRACTIONS, SHORTEST, drop_evidence, serial_correlation
-from evalreport.audit.run_alarm import (
-    ENOUGH_TO_ESTIMATE,
-    LEAST_BETWEEN,
-    Scale,
-    promised_between,
-    share_of_run,
-)
+from evalreport.audit.run_alarm import Scale, compare_run, fall_midp, promised_between, share_of_run
 from evalreport.audit.sequential_test import CORRELATED, LOOKS_A_YEAR
+from evalreport.comparisons.example_tests import P_OF_COUNTS
+from evalreport.engine.distributions import t_tail
+from evalreport.intervals.proportions import newcombe_independent_limits, quantile, wilson_limits
 from evalreport.plots.style import MUTED
 from research.studies import figures, tables
 from research.studies.harness import Run
@@ -34,6 +31,7 @@ Flags = npt.NDArray[np.bool_]
 ALPHA = 0.05
 GOAL = 2 / ALPHA
 """Evidence at which the mixture is an alarm: it has half of the error, the one-run rule the other half."""
+SHARE = Scale(greater_is_better=True, least=0.0, greatest=1.0)
 MARGIN = 0.02
 """Of the gate ``accuracy >= accepted - 0.02``, and between the level and the declared floor."""
 NIGHTS_WATCHED = 120
@@ -129,7 +127,7 @@ def new_examples(
     sizes, values = nights_of(setting, replications, generator)
     a = setting.accepted
     errors = np.sqrt(values * (1 - values) / sizes)
-    errors[:, :a] = np.maximum(errors[:, :a], _below(values[:, :a], sizes[:a]))
+    errors[:, :a] = np.maximum(errors[:, :a], errors_of(values[:, :a], sizes[:a], a))
     then, since = values[:, a - 1 : a], values[:, a:]
     m, n = sizes[a - 1], sizes[a:]
     floor = setting.accuracy - MARGIN
@@ -143,7 +141,9 @@ def new_examples(
     if not setting.drop:
         first["without_errors"] = first_alarm(values, a, None, setting.horizon)
         first["per_run"] = first_night(two_proportions(1 - then, m, 1 - since, n) <= ALPHA)
-        first["gate"] = first_night(newcombe_low(1 - since, n, 1 - then, m) > MARGIN)
+        wrong = np.rint((1 - since) * n), np.rint((1 - then) * m)
+        low, _ = np.vectorize(_newcombe)(wrong[0], n, wrong[1], m)
+        first["gate"] = first_night(low > MARGIN)
     related = [serial_correlation(row) for row in values[:, :a]]
     return first, float(np.mean([found is not None and found[1] <= CORRELATED for found in related]))
 
@@ -170,6 +170,10 @@ def nights_of(setting: Setting, replications: int, generator: np.random.Generato
     return sizes, generator.binomial(sizes, level) / sizes
 
 
+def _newcombe(x: float, n: int, y: float, m: int) -> tuple[float, float]:
+    return newcombe_independent_limits((x, n), (y, m), 1 - ALPHA)
+
+
 def first_alarm(values: Floats, accepted: int, errors: Floats | None, horizon: int = LOOKS_A_YEAR) -> Counts:
     """Return the night of each series' first alarm by the product's evidence."""
     found = np.zeros(len(values), dtype=np.int64)
@@ -184,46 +188,42 @@ def first_alarm(values: Floats, accepted: int, errors: Floats | None, horizon: i
 
 def first_of_run(values: Floats, sizes: Counts, accepted: int, horizon: int = LOOKS_A_YEAR) -> Counts:
     """Return the run of each series' first alarm by the product's one-run rule, for shares of right answers."""
-    p = stats.t.sf(*distances(values, sizes, accepted))
-    levels = np.array([ALPHA / 2 * share_of_run(t % horizon + 1, horizon) for t in range(p.shape[1])])
-    alarms = p <= levels
-    series, night = np.nonzero(alarms)
-    alarms[series, night] = exact_p(values, sizes, accepted, series, night) <= levels[night]
-    return first_night(alarms)
+    errors, found = errors_of(values, sizes, accepted), np.zeros(len(values), dtype=np.int64)
+    levels = [ALPHA / 2 * share_of_run(t % horizon + 1, horizon) for t in range(values.shape[1] - accepted)]
+    for series, both in enumerate(np.stack([values, errors], axis=-1)):
+        pairs = [(value, error) for value, error in both.tolist()]
+        nights = (
+            t for t, level in enumerate(levels) if p_of_run(pairs, sizes, accepted, t, level)[0] <= level
+        )
+        found[series] = next(nights, -1) + 1
+    return found
 
 
-def distances(values: Floats, sizes: Counts, accepted: int) -> tuple[Floats, Floats]:
-    """Return how many of the alarm's errors each run lies below the accepted ones, and the degrees of freedom."""
-    low, high = _wilson(values, sizes)
-    errors = (high - low) / 2 / stats.norm.isf(ALPHA / 2)
-    then, reference = values[:, :accepted], values[:, :accepted].mean(axis=1, keepdims=True)
-    sampling = (_below(then, sizes[:accepted]) ** 2).sum(axis=1, keepdims=True)
-    between = np.minimum(LEAST_BETWEEN, (1 - reference) / 2)
-    if accepted >= ENOUGH_TO_ESTIMATE:
-        spread = then.var(axis=1, ddof=1, keepdims=True) - sampling / accepted
-        between = np.maximum(between, np.sqrt(np.maximum(spread, 0)))
-    variance = errors[:, accepted:] ** 2 + sampling / accepted**2 + between**2 * (1 + 1 / accepted)
-    z = (reference - values[:, accepted:]) / np.sqrt(variance)
-    return z, np.broadcast_to(np.minimum(sizes[accepted:], sizes[:accepted].min()) - 1.0, z.shape)
+def p_of_run(
+    pairs: Sequence[tuple[float, float]], sizes: Counts, accepted: int, night: int, level: float
+) -> tuple[float, float]:
+    """Return the p-values of a night's share being worse, and better, than the accepted ones, as an audit has them.
+
+    Fisher's mid-p is looked at where the other one is at most the level. ``pairs``: values with their errors.
+    """
+    now = accepted + night
+    least_n = int(min(sizes[now], sizes[:accepted].min()))
+    found = compare_run(pairs[:accepted], pairs[now], of=SHARE, least_n=least_n)
+    worse = found.p_value
+    if worse <= level:
+        right = np.rint(np.array(pairs)[:, 0] * sizes)
+        before = np.array([[right[:accepted].sum(), sizes[:accepted].sum()]], dtype=np.float64)
+        worse = max(worse, fall_midp(before, np.array([[right[now], sizes[now]]], dtype=np.float64)))
+    return worse, t_tail(-found.z, found.df)
 
 
-def exact_p(values: Floats, sizes: Counts, accepted: int, series: Counts, night: Counts) -> Floats:
-    """Return Fisher's one-sided mid-p of the accepted runs against some nights, for the worse."""
-    right = np.rint(values * sizes)
-    before, now, n = (
-        right[series, :accepted].sum(axis=1),
-        right[series, accepted + night],
-        sizes[accepted + night],
-    )
-    exact = stats.hypergeom(sizes[:accepted].sum() + n, before + now, sizes[:accepted].sum())
-    return np.asarray(exact.sf(before) + exact.pmf(before) / 2)
-
-
-def _below(values: Floats, sizes: Counts) -> Floats:
-    """Return the standard errors of accepted shares on the side of a fall: by Wilson's lower limit."""
-    low, high = _wilson(values, sizes)
-    widths: Floats = np.where(values > 0, values - low, (high - low) / 2)
-    return widths / float(stats.norm.isf(ALPHA / 2))
+def errors_of(values: Floats, sizes: Counts, accepted: int) -> Floats:
+    """Return the standard errors of shares by Wilson's limits; of accepted ones on the side of a fall."""
+    low, high = np.vectorize(wilson_limits)(np.rint(values * sizes), sizes, 1 - ALPHA)
+    widths = (high - low) / 2
+    below = (values - low)[:, :accepted]
+    widths[:, :accepted] = np.where(below > 0, below, widths[:, :accepted])
+    return np.asarray(widths / quantile(1 - ALPHA))
 
 
 def earlier(first: Counts, second: Counts) -> Counts:
@@ -248,18 +248,6 @@ def two_proportions(q: Floats, m: Any, p: Floats, n: Any) -> Floats:
     return np.where(z > 0, 2 * stats.norm.sf(z), 1.0)
 
 
-def newcombe_low(p: Floats, n: Any, q: Floats, m: Any) -> Floats:
-    """Return Newcombe's lower limit (method 10) of p - q at 1 - ALPHA."""
-    (low_p, _), (_, high_q) = _wilson(p, n), _wilson(q, m)
-    return np.asarray(p - q - np.hypot(p - low_p, high_q - q))
-
-
-def _wilson(p: Floats, n: Any) -> tuple[Floats, Floats]:
-    z = stats.norm.isf(ALPHA / 2)
-    centre, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
-
-
 # --- the same examples every night ----------------------------------------------------------------------------------
 
 
@@ -273,16 +261,9 @@ def same_examples(
     # Half of the disagreement each way, so that the expected accuracy of a night is that of the accepted model.
     lost = generator.binomial(right, (DISAGREEMENT / 2 + fallen) / accuracy, (replications, nights))
     gained = generator.binomial(n - right, DISAGREEMENT / 2 / (1 - accuracy), (replications, nights))
-    p = mcnemar_midp(lost, gained)
+    p = np.where(lost > gained, np.vectorize(P_OF_COUNTS["mcnemar_midp"])(lost, gained), 1.0)
     shares = np.array([share_of_run(night + 1, LOOKS_A_YEAR) for night in range(nights)])
     return {"per_run": first_night(p <= ALPHA), "alarm": first_night(p <= ALPHA * shares)}, 0.0
-
-
-def mcnemar_midp(lost: Counts, gained: Counts) -> Floats:
-    """Return the two-sided mid-p value where more was lost than gained, else 1."""
-    n = lost + gained
-    tail = stats.binom.cdf(gained, n, 0.5) - 0.5 * stats.binom.pmf(gained, n, 0.5)
-    return np.where(lost > gained, np.minimum(2 * tail, 1.0), 1.0)
 
 
 def first_night(alarming: Flags) -> Counts:
@@ -371,8 +352,7 @@ def of_few_accepted() -> Iterator[Setting]:
     Every run's accuracy varies around the level of the accepted one with a standard deviation of 0, or of the largest
     for which the alarm promises its rate.
     """
-    scale = Scale(greater_is_better=True, least=0.0, greatest=1.0)
-    promised_sd = {level: promised_between(level, scale) for level in LEVELS}
+    promised_sd = {level: promised_between(level, SHARE) for level in LEVELS}
     for n in SMALL:
         for level in LEVELS:
             for sd in (0.0, promised_sd[level]):

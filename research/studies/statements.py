@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import stats
 
 from evalreport.audit.run_alarm import THREE_ERRORS
 from evalreport.intervals.proportions import paired_ratio_limits
-from research.studies.audits import Floats, Setting, distances, exact_p, nights_of
+from research.studies.audits import Floats, Setting, errors_of, nights_of, p_of_run
 from research.studies.harness import Run
 from research.studies.judgement import Line, at_most
 
@@ -37,16 +36,14 @@ RATIOS = tuple(
 """Examples, accuracy of the old model, and the share on which only one of the two is right."""
 
 
-def moved(setting: Setting, series: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """Say of one run of each series (t,) whether it is said to be worse, and whether better."""
+def moved(setting: Setting, series: int, generator: np.random.Generator) -> Floats:
+    """Say of one run of each series whether it is said to be worse, and whether better: (series, 2)."""
     sizes, values = nights_of(setting, series, generator)
     sizes, values = sizes[: setting.accepted + 1], values[:, : setting.accepted + 1]
-    z, df = distances(values, sizes, setting.accepted)
-    worse, better = (stats.t.sf(sign * z[:, 0], df[:, 0]) <= THREE_ERRORS for sign in (1, -1))
-    found = np.flatnonzero(worse)
-    night = np.zeros(len(found), dtype=np.int64)
-    worse[found] = exact_p(values, sizes, setting.accepted, found, night) <= THREE_ERRORS
-    return worse.astype(np.float64), better.astype(np.float64)
+    errors = errors_of(values, sizes, setting.accepted)
+    both = np.stack([values, errors], axis=-1).tolist()
+    p = [p_of_run([*map(tuple, pairs)], sizes, setting.accepted, 0, THREE_ERRORS) for pairs in both]
+    return (np.array(p) <= THREE_ERRORS).astype(np.float64)
 
 
 def promised(run: Run) -> Iterator[Line]:
@@ -55,7 +52,7 @@ def promised(run: Run) -> Iterator[Line]:
         generator = np.random.default_rng([run.seed, 0, number])
         series = SERIES * run.replications
         name = f"{setting.accepted} of {setting.accepted_n:,} accepted, sd 0.02"
-        for word, said in zip(("worse", "better"), moved(setting, series, generator), strict=True):
+        for word, said in zip(("worse", "better"), moved(setting, series, generator).T, strict=True):
             yield at_most(
                 f"said to be {word} without an alarm, in one run, {name}", float(said.mean()), OF_RUNS, series
             )

@@ -1,4 +1,4 @@
-"""The study of alarms: its fast simulation is the product's own rule."""
+"""The study of alarms: its series, its bets, and what the committed tables hold."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from evalreport.audit.evidence import floor_evidence
-from evalreport.audit.run_alarm import Scale, compare_run, fall_midp, share_of_run
-from evalreport.intervals.proportions import newcombe_independent_limits, quantile, wilson_limits
 from research.studies import audits, tables
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -32,35 +30,6 @@ def rows():
     return numbers("audit-alarms.csv")
 
 
-@pytest.mark.parametrize("accepted", [1, 3, 6])
-def test_the_simulated_one_run_rule_is_that_of_an_audit(accepted):
-    """30 series of 8 runs, half of them falling: the comparison and the mid-p of an audit are at most the level."""
-    generator = np.random.default_rng(4)
-    sizes = np.repeat([500, 300], [accepted, 8])
-    fall = 0.12 * (np.arange(30) % 2)[:, None] * (np.arange(accepted + 8) >= accepted + 3)
-    values = generator.binomial(sizes, 0.9 - fall) / sizes
-    found = audits.first_of_run(values, sizes, accepted)
-    scale = Scale(greater_is_better=True, least=0.0, greatest=1.0)
-    for series, own in enumerate(values):
-        with_errors = []
-        for value, n in zip(own, sizes, strict=True):
-            low, high = wilson_limits(float(value * n), float(n), 0.95)
-            width = float(value) - low if len(with_errors) < accepted else (high - low) / 2
-            with_errors.append((float(value), width / quantile(0.95)))
-        right = np.rint(own * sizes)
-        before = np.array([[right[:accepted].sum(), sizes[:accepted].sum()]], dtype=float)
-        hits = [
-            max(
-                compare_run(with_errors[:accepted], run, of=scale, least_n=300).p_value,
-                fall_midp(before, np.array([[right[night], float(sizes[night])]])),
-            )
-            <= 0.025 * share_of_run(night - accepted + 1, 365)
-            for night, run in enumerate(with_errors[accepted:], accepted)
-        ]
-        assert found[series] == (hits.index(True) + 1 if any(hits) else 0)
-    assert (found > 0).any()
-
-
 def test_the_simulated_bets_are_those_of_an_audit():
     """After every night of three series."""
     nights = np.random.default_rng(3).uniform(0.7, 0.95, (3, 20))
@@ -68,12 +37,6 @@ def test_the_simulated_bets_are_those_of_an_audit():
     for series, night in ((0, 0), (1, 7), (2, 19)):
         expected = floor_evidence(nights[series, : night + 1], 0.83, 1.0)
         assert found[series, night] == pytest.approx(expected, rel=1e-12)
-
-
-def test_the_simulated_gate_is_newcombes_interval():
-    """20 of 200 wrong then and 35 of 200 now: the lower limit of the difference of the intervals' own function."""
-    low = audits.newcombe_low(np.array([35 / 200]), 200, np.array([20 / 200]), 200)
-    assert low[0] == pytest.approx(newcombe_independent_limits((35, 200), (20, 200), 0.95)[0], rel=1e-12)
 
 
 def test_first_nights_are_counted_from_one_and_from_the_drop():
