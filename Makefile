@@ -107,7 +107,7 @@ campaign: env ## attack the program for hours: kills, wrong input, full disks, h
 study-mutations: env .cache/mutations/.installed ## change the code in one place after the other, for an hour; writes docs/mutations.md
 	PYTHONPATH=.cache/mutations $(BIN)/python -m research.studies.mutations
 
-bench: env peers ## measure the speed against other programs; writes docs/benchmarks*.md (QUICK=1: small, printed only)
+bench: env peers ## measure the speed against other programs; writes docs/benchmarks* (QUICK=1: small, printed only)
 	PYTHONPATH=.cache/peers $(BIN)/python -m research.benchmarks $(if $(QUICK),--quick)
 
 peers: .cache/peers/.installed ## fetch the programs that bench compares with, into .cache/peers

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import importlib
 import os
+import platform
 import sys
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from research.benchmarks.page import Measured
 
 # One thread each, before any library reads it.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
-SHAPES_PAGE = PAGE.with_name("benchmarks-shapes.md")
-SHAPES = ("shapes", "designs", "histories", "memory", "growth")
-"""What has a page of its own: the default run in every shape of data."""
-
-
-ROWS = {
+GROUPS = {
     "labels": "labels.resampling", "bca": "labels.bca", "scores": "scores.resampling", "delong": "scores.delong",
     "reading": "reading.two_files", "counting": "scale.counting", "adding-up": "scale.adding_up",
-    "help": "programs.help_text", "run": "programs.whole_run", "stages": "programs.by_stage",
+    "help": "programs.help_text", "run": "programs.whole_run", "stages": "programs.in_stages",
     "default": "runs.default_runs", "counts": "runs.from_counts", "sizes": "runs.by_size",
     "shapes": "shapes.beside_scikit_learn", "designs": "designs.beside_scikit_learn",
     "histories": "histories.beside_no_history", "memory": "memory.beside_pandas", "growth": "shapes.exponents",
@@ -34,37 +27,63 @@ ROWS = {
 
 
 def main() -> int:
-    """Run the rows that are asked for, print them, and write each page whose rows were all run at full size."""
-    from research.benchmarks import page, runs
-    from research.benchmarks.timing import Cost, Exponent
+    """Run the groups that are asked for and print their rows; at full size they replace those of the file."""
+    from research.studies import tables
 
     parser = argparse.ArgumentParser(prog="python -m research.benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small inputs; nothing is written")
-    parser.add_argument("--only", choices=ROWS, action="append", help="repeatable")
+    parser.add_argument("--only", choices=GROUPS, action="append", help="repeatable")
     given = parser.parse_args()
-    found: dict[str, list[Measured]] = {}
-    for name in given.only or ROWS:
-        print(f"{name} ...", file=sys.stderr, flush=True)
-        found[name] = []
-        module, _, function = ROWS[name].partition(".")
+    path, too_fast = tables.DOCS / "benchmarks.csv", False
+    for group in given.only or GROUPS:
+        print(f"{group} ...", file=sys.stderr, flush=True)
+        module, _, function = GROUPS[group].partition(".")
         measure = getattr(importlib.import_module(f"research.benchmarks.{module}"), function)
+        fresh = []
         for row in measure(quick=given.quick):
-            found[name].append(row)
-            print(page.line(row), flush=True)
+            print("  ".join(cell for cell in row.cells.values() if cell), flush=True)
+            fresh.append({"group": group, **row.cells, "measured": circumstances()})
+            too_fast |= group == "growth" and row.met is False
+        if not given.quick:
+            kept = [row for row in tables.read(path) if row["group"] != group]
+            order = list(GROUPS)
+            tables.write(path, sorted([*kept, *fresh], key=lambda row: order.index(row["group"])))
+            tables.fill()
     if given.quick:
         print("small inputs: the goals are about the full sizes, without --quick", file=sys.stderr)
-    others = [name for name in ROWS if name not in SHAPES]
-    if not given.quick and found.keys() >= set(others):
-        measured = [row for name in others for row in found[name]]
-        runs.draw([row for row in measured if isinstance(row, Cost)], PAGE.with_suffix(".svg"))
-        PAGE.write_text(page.page(measured), encoding="utf-8")
-    if not given.quick and found.keys() >= set(SHAPES):
-        of_shapes = [row for name in SHAPES for row in found[name]]
-        SHAPES_PAGE.write_text(page.page(of_shapes, head=page.SHAPES_HEAD), encoding="utf-8")
-    too_fast = [row for name in found for row in found[name] if isinstance(row, Exponent) and not row.met]
-    for row in too_fast:
-        print(f"the cost grows faster than in proportion: {page.line(row)}", file=sys.stderr)
+    elif too_fast:
+        print("some cost grows faster than in proportion", file=sys.stderr)
     return 1 if too_fast and not given.quick else 0
+
+
+def circumstances() -> str:
+    """Return the day (that of SOURCE_DATE_EPOCH where it is set), the machine and the versions."""
+    import evalreport
+
+    stamp = os.environ.get("SOURCE_DATE_EPOCH")
+    day = dt.datetime.fromtimestamp(int(stamp), dt.UTC) if stamp else dt.datetime.now(dt.UTC)
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{day:%Y-%m-%d}; {processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; {platform.system()};"
+        f" evalreport {evalreport.__version__}, Python {platform.python_version()}, {versions}"
+    )
+
+
+def processor() -> str:
+    """Return the processor's name where the system tells it, with the numbers that tell those of one name apart."""
+    listing = Path("/proc/cpuinfo")
+    if not listing.exists():
+        return platform.machine()
+    first = listing.read_text(encoding="utf-8").split("\n\n")[0]
+    known = {
+        name.strip(): value.strip() for name, _, value in (line.partition(":") for line in first.splitlines())
+    }
+    which = ", ".join(f"{name} {known[key]}" for name, key in GENERATION.items() if key in known)
+    return known.get("model name", platform.machine()) + (f" ({which})" if which else "")
+
+
+GENERATION = {"family": "cpu family", "model": "model"}
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from evalreport.options import Options
 from research.benchmarks.data import loop, run
-from research.benchmarks.timing import Row, best_of, in_turn, scaled
+from research.benchmarks.timing import Row, best_of, in_turn, scaled, timed
 
 Array = npt.NDArray[np.float64]
 Table = Mapping[str, Array]
@@ -98,7 +98,7 @@ def beside_scikit_learn(*, quick: bool) -> Iterator[Row]:
                 partial(scaled, loop_of(tables), MEASURED, RESAMPLES),
                 rounds=2,
             )
-        yield Row(f"default run: {work}, from CSV files", "scikit-learn resampling loop", ours, theirs)
+        yield timed(f"default run: {work}, from CSV files", "scikit-learn resampling loop", ours, theirs)
 
 
 def write_tables(tables: list[Table], folder: Path) -> None:

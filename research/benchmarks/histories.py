@@ -22,7 +22,7 @@ from evalreport.history.store import results_of, runs
 from evalreport.options import Options
 from research.benchmarks.designs import Table, loop_of, write_tables
 from research.benchmarks.scale import cost_of
-from research.benchmarks.timing import Row, Timed, best_of, in_turn, scaled
+from research.benchmarks.timing import Row, Timed, best_of, in_turn, scaled, timed
 
 RUNS = 500
 EXAMPLES = 1_000
@@ -49,14 +49,14 @@ def beside_no_history(*, quick: bool) -> Iterator[Row]:
             rounds=len(days),
         )
         work = f"an audit of 2 models x {EXAMPLES:,} against {count} recorded runs, the whole program, JSON"
-        yield Row(work, "`evalreport run` of the same files", ours, theirs, least_ratio=2 / 3)
-        yield Row(work, "scikit-learn resampling loop", ours, loops)
+        yield timed(work, "`evalreport run` of the same files", ours, theirs, least_ratio=2 / 3)
+        yield timed(work, "scikit-learn resampling loop", ours, loops)
         page, script = in_turn(
             partial(best_of, partial(write_site, history, folder / "site"), 1),
             partial(best_of, partial(_own_page, history, folder / "own"), 1),
             rounds=2,
         )
-        yield Row(
+        yield timed(
             f"the page of {count} audits",
             "json.loads of each results.json, and one figure of matplotlib a model",
             page,

@@ -18,7 +18,7 @@ from evalreport.metrics.sample import estimate_all
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_by
 from research.benchmarks.data import binary_models, labels, loop, truth
-from research.benchmarks.timing import Row, Timed, best_of, scaled
+from research.benchmarks.timing import Row, Timed, best_of, scaled, timed
 
 Array = npt.NDArray[np.int32]
 METRICS = tuple(Quantity(name) for name in ("accuracy", "f1", "mcc"))
@@ -43,7 +43,7 @@ def resampling(*, quick: bool) -> Iterator[Row]:
          remark),
     ):  # fmt: skip
         theirs = scaled(replicate, measured, replicates)
-        yield Row(work, peer, ours, theirs, least_ratio=goal, remark=note)
+        yield timed(work, peer, ours, theirs, least_ratio=goal, remark=note)
 
 
 def all_intervals(predictions: Predictions, quantities: tuple[Quantity, ...], replicates: int) -> None:
@@ -114,10 +114,10 @@ def bca(*, quick: bool) -> Iterator[Row]:
             batch=50,
         )  # fmt: skip
 
-    yield Row(
+    yield timed(
         work, "scipy.stats.bootstrap, scikit-learn's f1_score", ours, best_of(by_scipy, 1), least_ratio=10_000
     )
-    yield Row(
+    yield timed(
         work,
         "scipy.stats.bootstrap, F1 in numpy along an axis, batches of 50",
         ours,
@@ -126,7 +126,7 @@ def bca(*, quick: bool) -> Iterator[Row]:
     yield from _confidenceinterval(work, ours, true, said, replicates)
     n = 20_000 if quick else 1_000_000
     large = one_model(n)
-    yield Row(
+    yield timed(
         f"BCa interval of F1, n = {n:,}, B = {replicates:,}",
         f"none: scipy's jackknife asks for n x n cells ({n * n / 2**30:,.3g} GiB)",
         best_of(lambda: bca_of_f1(large, replicates)),
@@ -150,7 +150,7 @@ def _confidenceinterval(work: str, ours: Timed, true: Array, said: Array, replic
             random_state=np.random.RandomState(1),
         )
 
-    yield Row(work, "confidenceinterval 1.0.5, bootstrap_bca", ours, best_of(by_package, 1))
+    yield timed(work, "confidenceinterval 1.0.5, bootstrap_bca", ours, best_of(by_package, 1))
 
 
 def one_model(n: int) -> Predictions:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from research.benchmarks.scale import cost_of
-from research.benchmarks.timing import Memory
+from research.benchmarks.timing import Row, memory
 
 MOST = 1_500_000_000
 """Bytes that 20 million rows of either model may take."""
@@ -26,17 +26,17 @@ for own in models.values():
 """
 
 
-def beside_pandas(*, quick: bool) -> Iterator[Memory]:
+def beside_pandas(*, quick: bool) -> Iterator[Row]:
     """Yield what a run of two models takes beside pandas and scikit-learn, and what ten times as many rows take."""
     n = 20_000 if quick else 2_000_000
     work = "a run of 2 models x {:,} examples with labels, in folders of Parquet files"
     with TemporaryDirectory() as place:
         folder = _write(Path(place) / "few", n)
         ours, theirs = _of_run(folder), cost_of(sys.executable, "-c", _PEER.format(folder=str(folder))).memory
-        yield Memory(
+        yield memory(
             work.format(n), "pandas.read_parquet, accuracy and macro F1 of scikit-learn", ours, theirs
         )
-        yield Memory(work.format(10 * n), "", _of_run(_write(Path(place) / "many", 10 * n)), None, MOST)
+        yield memory(work.format(10 * n), "", _of_run(_write(Path(place) / "many", 10 * n)), None, MOST)
 
 
 def _of_run(folder: Path) -> int:

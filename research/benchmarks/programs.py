@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from research.benchmarks.timing import Course, Row, Timed
+from research.benchmarks.timing import Row, Timed, by_stage, timed
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "credit-default" / "models"
@@ -25,7 +25,7 @@ def help_text(*, quick: bool) -> Iterator[Row]:
     """CPU time of ``evalreport --help``, the interpreter's own start included."""
     times = 3 if quick else 10
     with tempfile.TemporaryDirectory() as folder:
-        yield Row(
+        yield timed(
             "evalreport --help, CPU time",
             "python -c pass",
             _cpu([sys.executable, "-m", "evalreport", "--help"], times, folder),
@@ -39,14 +39,14 @@ def whole_run(*, quick: bool) -> Iterator[Row]:
     times = 1 if quick else 3
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "evalreport", "run", str(EXAMPLE), "-q", "-o", f"{folder}/report"]
-        yield Row(
+        yield timed(
             "whole run on the example (5 models, 3,000 rows, B = 2,000), all formats, wall time",
             "none",
             _wall(command, times, folder),
             None,
             most_seconds=4.5,
         )
-        yield Row(
+        yield timed(
             "the same, HTML + JSON alone",
             "none",
             _wall([*command, "-f", "html,json"], times, folder),
@@ -69,7 +69,7 @@ for (stage, began), (_, ended) in zip(reached, [*reached[1:], ("", time.time())]
 """
 
 
-def by_stage(*, quick: bool) -> Iterator[Course]:
+def in_stages(*, quick: bool) -> Iterator[Row]:
     """Take the time of each stage of the program on the example, by the clock."""
     for formats in ALL_FORMATS[:1] if quick else ALL_FORMATS:
         with tempfile.TemporaryDirectory() as folder:
@@ -77,7 +77,7 @@ def by_stage(*, quick: bool) -> Iterator[Course]:
             environment = dict(os.environ) if quick else _compiled(folder)
             found = [_stages(formats, folder, environment) for _ in range(1 if quick else 4)]
             best = min(found[not quick :], key=lambda stages: sum(stages.values()))
-        yield Course(", ".join(formats), best)
+        yield by_stage(f"the example, {', '.join(formats)}, wall time", best)
 
 
 ALL_FORMATS = (("json",), ("html", "json"), ("html", "pdf", "json", "md"))

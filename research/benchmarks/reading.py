@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from research.benchmarks.scale import cost_of
-from research.benchmarks.timing import Row, best_of, in_turn
+from research.benchmarks.timing import Row, best_of, in_turn, timed
 
 GIGABYTE = 1e9
 BYTES_A_ROW = 12 + 4 + 8
@@ -25,7 +25,7 @@ def two_files(*, quick: bool) -> Iterator[Row]:
         mine, others = in_turn(
             lambda: best_of(lambda: by_evalreport(folder), 1), lambda: best_of(lambda: by_duckdb(folder), 1)
         )
-        yield Row(
+        yield timed(
             f"reading, joining and checking two CSV files of {n:,} rows",
             "duckdb: read both, join on id, order by id, fetch as arrays",
             mine,

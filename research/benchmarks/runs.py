@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +17,7 @@ from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 from evalreport.schema.results import to_json
 from research.benchmarks.data import binary_models, labels, loop, probabilities, regressions, run, truth
-from research.benchmarks.timing import Cost, Row, Timed, best_of, in_turn, scaled
+from research.benchmarks.timing import Row, Timed, best_of, by_stage, in_turn, scaled, timed
 
 SIZES = ((20_000, 3, 40.0, 10), (200_000, 3, 250.0, 2), (4_000, 12, 15.0, 10))
 """Examples, models, the least ratio that is aimed at, and how many replicates of the loop are timed."""
@@ -41,7 +41,7 @@ def default_runs(*, quick: bool) -> Iterator[Row]:
             yield _of_regressions(n, Path(folder))
     for n in (20_000,) if quick else THREADED:
         one, two = in_turn(*(partial(_clock, n, jobs) for jobs in (1, 2)), rounds=5)
-        yield Row(
+        yield timed(
             f"default run, 3 models, n = {n:,}, --jobs 2, wall time",
             "--jobs 1",
             two,
@@ -61,7 +61,7 @@ def from_counts(*, quick: bool) -> Iterator[Row]:
         path = Path(folder) / "counts.csv"
         lines = [header, *([count * each, *cell] for cell, count in cells)]
         path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
-        yield Row(
+        yield timed(
             f"default run of a table of counts, 5 models, n = {1_000 * each:,}, from the file to results.json",
             "none",
             best_of(lambda: run(path)),
@@ -80,7 +80,7 @@ def _beside_a_loop(predictions: Predictions, goal: float, replicates: int) -> Ro
     ours, theirs = in_turn(
         lambda: best_of(lambda: run(predictions), 1), lambda: scaled(replicate, replicates, 2_000)
     )
-    return Row(
+    return timed(
         f"default run: all metrics, tests and curves, {len(predictions.models)} models, n = {n:,}, B = 2,000",
         "scikit-learn resampling loop of accuracy, F1, MCC and AUC alone",
         ours,
@@ -97,7 +97,7 @@ def _of_regressions(n: int, folder: Path) -> Row:
     names = ("mean_absolute_error", "median_absolute_error", "r2_score", "root_mean_squared_error")
     replicate = loop(true, (said, [getattr(metrics, name) for name in names]))
     ours, theirs = in_turn(lambda: best_of(lambda: run(folder), 1), lambda: scaled(replicate, 20, 2_000))
-    return Row(
+    return timed(
         f"default run of regressions: all metrics and tests, 3 models, n = {n:,}, B = 2,000",
         "scikit-learn resampling loop of MAE, MedAE, R² and RMSE alone",
         ours,
@@ -106,15 +106,15 @@ def _of_regressions(n: int, folder: Path) -> Row:
     )
 
 
-def by_size(*, quick: bool) -> Iterator[Cost | Row]:
+def by_size(*, quick: bool) -> Iterator[Row]:
     """Yield the cost of the default run against n, by stage, and across each change of method."""
     for n in ON_THE_CURVE[:4] if quick else ON_THE_CURVE:
-        yield cost(n)
+        yield by_stage(f"default run, 3 models, n = {n:,}", cost(n))
     for below, above in zip(BEFORE_AND_AFTER[::2], BEFORE_AND_AFTER[1::2], strict=True):
         if not quick or above < 10_000:
             both = in_turn(*(partial(_of_size, n) for n in (below, above)))
             slower, faster = sorted(both, key=lambda timed: timed.seconds, reverse=True)
-            yield Row(
+            yield timed(
                 f"default run, 3 models, n = {below:,} and n = {above:,}: the faster against the slower (no cliff)",
                 f"at most {MOST_ON_BOTH_SIDES} times as long",
                 slower,
@@ -128,36 +128,20 @@ def _of_size(n: int) -> Timed:
     return best_of(lambda: run(predictions), 1)
 
 
-def cost(n: int) -> Cost:
+def cost(n: int) -> Mapping[str, float]:
     """Time the stages of one run, as it tells them."""
     times: list[tuple[str, float]] = []
-    predictions = binary_models(n, count=3)
     results = evaluate(
-        predictions, options=Options(), progress=lambda stage, _: times.append((stage, time.process_time()))
-    )
+        binary_models(n, count=3), options=Options(),
+        progress=lambda stage, _: times.append((stage, time.process_time())),
+    )  # fmt: skip
     to_json(results)
-    times.append(("writing results.json", time.process_time()))
+    times.append(("", time.process_time()))
     stages: dict[str, float] = {}
     for (stage, started), (_, ended) in pairwise(times):
         name = "writing results.json" if stage == "done" else stage
         stages[name] = stages.get(name, 0.0) + ended - started
-    return Cost(n, len(predictions.models), stages)
-
-
-def draw(costs: list[Cost], path: Path) -> None:
-    """Draw the cost against n, both in powers of ten, beside a line that grows as n does."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
-    n, seconds = [c.n for c in costs], [c.total for c in costs]
-    axes.loglog(n, seconds, "o-", label="default run, 3 models")
-    last = seconds[-1] / n[-1]
-    axes.loglog(n, [last * k for k in n], ":", color="grey", label="in proportion to n")
-    axes.set(xlabel="examples", ylabel="CPU seconds")
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, metadata={"Date": None})
+    return stages
 
 
 def _clock(n: int, jobs: int) -> Timed:

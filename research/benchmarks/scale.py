@@ -1,4 +1,4 @@
-"""What counting costs by the number of rows: ``python -m research.benchmarks.scale`` writes the table of docs/scale.md.
+"""What counting costs by the number of rows: ``python -m research.benchmarks.scale`` writes docs/scale.csv.
 
 Two models of three classes in a Parquet file each, in different orders, joined by a text id. Each program is a process
 of its own, whose processor time and largest memory the system reports; the peer is DuckDB's own join and GROUP BY of
@@ -12,15 +12,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from research.benchmarks.timing import Accuracy, Row, Timed
+from research.benchmarks.timing import Row, Timed, timed
+from research.studies import tables
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "scale.md"
-BEGIN, END = "<!-- measured: python -m research.benchmarks.scale -->", "<!-- end -->"
-OF_SCORES = "<!-- measured: scores -->"
+MOST_ERROR = 0.02
+"""Of sums of scores, in standard errors."""
 SIZES_OF_SCORES = (1_000_000, 20_000_000)
 SIZES = (1_000_000, 10_000_000, 20_000_000, 100_000_000)
 MODELS = ("forest", "logreg")
@@ -119,7 +119,7 @@ def counting(*, quick: bool) -> Iterator[Row]:
     """Yield the row of ``make bench``: processor time beside DuckDB's own, and the largest memory."""
     n = 1_000_000 if quick else 20_000_000
     _, peer, ours, _ = counted(n)
-    yield Row(
+    yield timed(
         f"counting the labels of two Parquet files of {n:,} rows, in different orders, under {MEMORY}",
         "duckdb's own join and GROUP BY",
         Timed(ours.processor),
@@ -129,18 +129,12 @@ def counting(*, quick: bool) -> Iterator[Row]:
     )
 
 
-def _begin(n: int, size: int, ours: Cost) -> str:
-    """Return the first cells of both tables."""
-    spent = f"{ours.processor:.1f} s | {ours.clock:.1f} s | {ours.memory / 1e9:.2f} GB"
-    return f"| {n:,} | {size / 1e6:,.0f} MB | {spent}"
-
-
-def measured(n: int) -> str:
-    """Return one row of the table."""
-    size, peer, ours, run = counted(n)
-    ratio, each = ours.processor / peer.processor, 1e6 * ours.processor / n
-    cells = f"{peer.processor:.1f} s | {ratio:.1f} | {each:.2f} s | {run.clock:.1f} s"
-    return f"{_begin(n, size, ours)} | {cells} |"
+def _shared(of: str, n: int, size: int, ours: Cost, run: Cost) -> dict[str, str]:
+    """Return the cells that both tables have."""
+    return {
+        "of": of, "rows": f"{n:,}", "files": f"{size / 1e6:,.0f} MB", "processor": f"{ours.processor:.1f} s",
+        "clock": f"{ours.clock:.1f} s", "peak memory": f"{ours.memory / 1e9:.2f} GB", "run after": f"{run.clock:.1f} s",
+    }  # fmt: skip
 
 
 _SCORES = """
@@ -168,25 +162,17 @@ def summed(n: int) -> tuple[int, Cost, Cost, float | None]:
         return _size(folder), ours, run, largest_error(folder, sums) if n <= 1_000_000 else None
 
 
-def adding_up(*, quick: bool) -> Iterator[Accuracy]:
+def adding_up(*, quick: bool) -> Iterator[Row]:
     """Yield the row of ``make bench`` about scores: the largest error of what follows from their sums."""
     n = 100_000 if quick else 1_000_000
     _, ours, _, error = summed(n)
     assert error is not None
-    yield Accuracy(
+    spent = f"{ours.processor:.1f} s of processor time, most memory {ours.memory / 1e9:.2g} GB"
+    yield Row(
         f"adding up the scores of three models of {n:,} rows: ROC AUC, average precision, PR AUC, partial AUC, log"
-        " loss, Brier score and the differences of all pairs; largest error",
-        "the rows themselves",
-        error,
-        most=0.02,
-        remark=f"{ours.processor:.1f} s of processor time, most memory {ours.memory / 1e9:.2g} GB",
-    )
-
-
-def measured_scores(n: int) -> str:
-    """Return one row of the table of scores."""
-    size, ours, run, error = summed(n)
-    return f"{_begin(n, size, ours)} | {run.clock:.1f} s | {'' if error is None else f'{error:.4f}'} |"
+        f" loss, Brier score and the differences of all pairs; largest error ({spent})",
+        "the rows themselves", f"{error:.2g} standard errors", goal=f"≤ {MOST_ERROR:g}", met=error <= MOST_ERROR,
+    )  # fmt: skip
 
 
 def largest_error(folder: Path, sums: Path) -> float:
@@ -206,35 +192,22 @@ def largest_error(folder: Path, sums: Path) -> float:
     return max(errors)
 
 
-def written(page: str, begin: str, lines: Sequence[str]) -> str:
-    """Return a page with a table in its place."""
-    before, _, rest = page.partition(begin)
-    return before + "\n".join([begin, "", *lines, "", END]) + rest.partition(END)[2]
-
-
-HEAD = (
-    "| rows a model | files | processor | clock | peak memory | DuckDB's own processor | ours in times of it"
-)
-TABLES: tuple[tuple[str, str, Callable[[int], str], Sequence[int]], ...] = (
-    (BEGIN, f"{HEAD} | a million rows | `run` after |", measured, SIZES),
-    (
-        OF_SCORES, "| examples | files | processor | clock | peak memory | `run` after | largest error |",
-        measured_scores, SIZES_OF_SCORES,
-    ),
-)  # fmt: skip
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Measure every size, print the tables, and write them into the page where the usual sizes were measured."""
-    for begin, head, row, usual in TABLES:
-        lines = [head, "|---" * (head.count("|") - 1) + "|"]
-        for n in [int(float(word)) for word in arguments] or usual:
-            lines.append(row(n))
-            print(lines[-1], flush=True)
-        if not arguments and PAGE.exists():
-            PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), begin, lines), encoding="utf-8")
-    return 0
+def rows(sizes: Sequence[int]) -> Iterator[Mapping[str, str]]:
+    """Yield the rows of docs/scale.csv: of labels, beside DuckDB's own join, and of scores."""
+    for n in sizes or SIZES:
+        size, peer, ours, run = counted(n)
+        ratio, each = ours.processor / peer.processor, 1e6 * ours.processor / n
+        yield {
+            **_shared("labels", n, size, ours, run), "DuckDB's own processor": f"{peer.processor:.1f} s",
+            "ours in times of it": f"{ratio:.1f}", "a million rows": f"{each:.2f} s", "largest error": "",
+        }  # fmt: skip
+    for n in sizes or SIZES_OF_SCORES:
+        size, ours, run, error = summed(n)
+        wrong = "" if error is None else f"{error:.4f}"
+        yield {**_shared("scores", n, size, ours, run), "largest error": wrong}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    asked = [int(float(word)) for word in sys.argv[1:]]
+    tables.write(tables.DOCS / "scale.csv" if not asked else Path("scale.csv"), rows(asked))
+    tables.fill()

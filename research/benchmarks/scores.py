@@ -14,7 +14,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.samplings import sampling_by
 from research.benchmarks.data import binary_models, loop, probabilities, truth
 from research.benchmarks.labels import all_intervals
-from research.benchmarks.timing import Row, Timed, best_of, in_turn, scaled
+from research.benchmarks.timing import Row, Timed, best_of, in_turn, scaled, timed
 
 METRICS = tuple(Quantity(name) for name in ("roc_auc", "average_precision", "log_loss", "brier"))
 
@@ -31,7 +31,7 @@ def resampling(*, quick: bool) -> Iterator[Row]:
         lambda: best_of(lambda: all_intervals(predictions, METRICS, replicates), 1),
         lambda: scaled(replicate, 2, replicates),
     )
-    yield Row(
+    yield timed(
         f"AUC + AP + log loss + Brier and all paired differences, 5 models, n = {n:,}, B = {replicates:,}",
         "scikit-learn resampling loop",
         ours,
@@ -51,10 +51,10 @@ def delong(*, quick: bool) -> Iterator[Row]:
     try:
         package = importlib.import_module("MLstatkit")
     except ImportError:
-        yield Row(f"DeLong test, n = {n:,}", "MLstatkit is not installed", ours(), None, least_ratio=30)
+        yield timed(f"DeLong test, n = {n:,}", "MLstatkit is not installed", ours(), None, least_ratio=30)
         return
     mine, theirs = in_turn(ours, lambda: best_of(lambda: package.Delong_test(true, a, b), 1))
-    yield Row(f"DeLong test, n = {n:,}", "MLstatkit 0.1.91", mine, theirs, least_ratio=30)
+    yield timed(f"DeLong test, n = {n:,}", "MLstatkit 0.1.91", mine, theirs, least_ratio=30)
 
 
 def our_delong(predictions: Predictions) -> None:

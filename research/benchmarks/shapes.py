@@ -14,7 +14,7 @@ import numpy as np
 from evalreport.options import Options
 from evalreport.predictions.table import Column, Labels, ModelOutputs, Predictions
 from research.benchmarks.data import binary_models, labels, loop, probabilities, regressions, run, truth
-from research.benchmarks.timing import Exponent, Row, Timed, best_of, in_turn, scaled
+from research.benchmarks.timing import Row, Timed, best_of, in_turn, scaled, seconds, timed
 
 RESAMPLES = 2_000
 MEASURED = 5
@@ -92,7 +92,7 @@ def _row(work: str, ours_of: Callable[[], object], replicate: Callable[[], None]
     ours, theirs = in_turn(
         lambda: best_of(ours_of, 1), lambda: scaled(replicate, MEASURED, RESAMPLES), rounds=2
     )
-    return Row(f"default run: {work}", "scikit-learn resampling loop", ours, theirs)
+    return timed(f"default run: {work}", "scikit-learn resampling loop", ours, theirs)
 
 
 def _loop(predictions: Predictions) -> Callable[[], None]:
@@ -109,7 +109,7 @@ def _loop(predictions: Predictions) -> Callable[[], None]:
     return loop(truth(predictions), (labels(predictions), of_labels), (scores, of_scores))
 
 
-def exponents(*, quick: bool) -> Iterator[Exponent]:
+def exponents(*, quick: bool) -> Iterator[Row]:
     """Measure how the cost grows with the classes, the models (pairs apart), the rows and the slices."""
     small = 10 if quick else 1
     to_one = Options(baseline="model00", metrics=("accuracy", "f1_macro"))
@@ -142,11 +142,15 @@ def _in_columns(n: int, slices: int) -> Predictions:
     return sliced(n, *[slices // columns] * columns, count=1)
 
 
-def _exponent(name: str, sizes: list[int], of_size: Callable[[int], tuple[Predictions, Options]]) -> Exponent:
+def _exponent(name: str, sizes: list[int], of_size: Callable[[int], tuple[Predictions, Options]]) -> Row:
     times: list[tuple[int, Timed]] = []
     for size in dict.fromkeys(sizes):
         predictions, options = of_size(size)
         times.append((size, best_of(partial(run, predictions, options), 1)))
     (first, shortest), (last, longest) = times[0], times[-1]
-    slope = math.log(longest.seconds / shortest.seconds) / math.log(last / first)
-    return Exponent(name, tuple((size, timed.seconds) for size, timed in times), slope, MOST_EXPONENT)
+    power = math.log(longest.seconds / shortest.seconds) / math.log(last / first)
+    taken = "; ".join(f"{size:,}: {seconds(of_size.seconds)}" for size, of_size in times)
+    return Row(
+        f"cost of a default run against the number of {name}: {taken}", "", f"power {power:.2f}",
+        goal=f"≤ {MOST_EXPONENT}", met=power <= MOST_EXPONENT,
+    )  # fmt: skip

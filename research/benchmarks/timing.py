@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,135 +23,94 @@ class Timed:
     seconds: float
     note: str = ""
 
+    def __str__(self) -> str:
+        return seconds(self.seconds) + (f" ({self.note})" if self.note else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One comparison: what was done, by whom, how long it took, and what was aimed at.
+    """One line of docs/benchmarks.csv: what was done, beside whom, what it took, and what was aimed at.
 
     Attributes
     ----------
-    least_ratio
-        The goal where it is a ratio: peer's time over ours.
-    most_seconds
-        The goal where it is a time of ours.
+    evalreport, peer
+        A time, a size or an error, in words.
+    ratio
+        How many times as much the peer takes; None where there is none, or where the goal is about ours alone.
+    met
+        Whether the goal is met; None where there is none.
     """
 
     work: str
-    peer: str
-    ours: Timed
-    theirs: Timed | None
-    least_ratio: float | None = None
-    most_seconds: float | None = None
-    remark: str = ""
+    against: str
+    evalreport: str
+    peer: str = ""
+    ratio: float | None = None
+    goal: str = ""
+    met: bool | None = None
 
     @property
-    def ratio(self) -> float | None:
-        """How many times as long the peer takes; None where the goal is a time and the peer a mark to read it by."""
-        if self.theirs is None or self.most_seconds is not None:
-            return None
-        return self.theirs.seconds / self.ours.seconds
-
-    @property
-    def met(self) -> bool | None:
-        """Whether the goal is met; None where there is none."""
-        if self.least_ratio is not None and self.ratio is not None:
-            return self.ratio >= self.least_ratio
-        return None if self.most_seconds is None else self.ours.seconds <= self.most_seconds
+    def cells(self) -> dict[str, str]:
+        """The cells of its line."""
+        met = {True: "yes", False: "**no**", None: ""}[self.met]
+        ratio = "" if self.ratio is None else number(self.ratio)
+        return {**asdict(self), "ratio": ratio, "met": met}
 
 
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """One measurement of an error, in standard errors of what is estimated: not a time, so there is no ratio."""
-
-    work: str
-    peer: str
-    error: float
-    most: float
-    remark: str = ""
-
-    @property
-    def met(self) -> bool:
-        """Whether the error is at most what was aimed at."""
-        return self.error <= self.most
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """The largest memory of a process of ours and of a peer's, in bytes, libraries included; ``most``: the goal."""
-
-    work: str
-    peer: str
-    ours: int
-    theirs: int | None
-    most: int | None = None
-
-    @property
-    def ratio(self) -> float | None:
-        """How many times as much the peer takes."""
-        return None if self.theirs is None else self.theirs / self.ours
-
-    @property
-    def met(self) -> bool | None:
-        """Whether it is at most what was aimed at; None where nothing was."""
-        return None if self.most is None else self.ours <= self.most
+def timed(
+    work: str,
+    against: str,
+    ours: Timed,
+    theirs: Timed | None = None,
+    *,
+    least_ratio: float | None = None,
+    most_seconds: float | None = None,
+    remark: str = "",
+) -> Row:
+    """Compare two times; the goal is the peer's time over ours, or a time of ours."""
+    ratio, goal, met = None if theirs is None or most_seconds else theirs.seconds / ours.seconds, "", None
+    if least_ratio is not None and ratio is not None:
+        goal, met = f"≥ {number(least_ratio)}", ratio >= least_ratio
+    elif most_seconds is not None:
+        goal, met = f"< {seconds(most_seconds)}", ours.seconds <= most_seconds
+    named = f"{work} ({remark})" if remark else work
+    return Row(named, against, str(ours), "" if theirs is None else str(theirs), ratio, goal, met)
 
 
-@dataclass(frozen=True, slots=True)
-class Exponent:
-    """How the cost of a run grows with one number: as its power, by the least and the greatest of some sizes.
-
-    Attributes
-    ----------
-    of
-        What grows: the classes, the models, the rows, the slices.
-    seconds
-        By size, ascending.
-    """
-
-    of: str
-    seconds: tuple[tuple[int, float], ...]
-    power: float
-    most: float
-
-    @property
-    def met(self) -> bool:
-        """Whether it grows no faster than in proportion, but for a margin."""
-        return self.power <= self.most
+def memory(work: str, against: str, ours: int, theirs: int | None, most: int | None = None) -> Row:
+    """Compare the largest memory of two processes, in bytes, libraries included; ``most``: the goal."""
+    goal, met = ("", None) if most is None else (f"≤ {size(most)}", ours <= most)
+    peer, ratio = ("", None) if theirs is None else (size(theirs), theirs / ours)
+    return Row(f"{work} (largest memory)", against, size(ours), peer, ratio, goal, met)
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """CPU seconds of one default run, by stage."""
-
-    n: int
-    models: int
-    stages: Mapping[str, float]
-
-    @property
-    def total(self) -> float:
-        """Seconds of all stages."""
-        return sum(self.stages.values())
+def by_stage(work: str, stages: Mapping[str, float]) -> Row:
+    """Say in which stages the time of a run goes."""
+    parts = ", ".join(f"{stage} {seconds(each)}" for stage, each in stages.items())
+    return Row(f"{work}, by stage", parts, seconds(sum(stages.values())))
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
-    """Seconds by the clock of one run of the program, by stage."""
+def size(of: float) -> str:
+    """Write bytes."""
+    return f"{of / 1e9:.3g} GB" if of >= 1e9 else f"{of / 1e6:.3g} MB"
 
-    formats: str
-    stages: Mapping[str, float]
 
-    @property
-    def total(self) -> float:
-        """Seconds of all stages."""
-        return sum(self.stages.values())
+def seconds(of: float) -> str:
+    """Write a time."""
+    return f"{1000 * of:.3g} ms" if of < 1 else f"{number(of)} s"
+
+
+def number(value: float) -> str:
+    """Write three digits, thousands separated."""
+    return f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def best_of(work: Callable[[], object], times: int = 3) -> Timed:
     """Return the shortest of several whole runs, set-up included; what takes no time runs until it takes some."""
     repeats = 1
-    while (seconds := _seconds(work, repeats)) < LEAST_SECONDS and times > 1:
-        repeats *= 2 if seconds > LEAST_SECONDS / 100 else 10
-    found = [seconds, *(_seconds(work, repeats) for _ in range(times - 1))]
+    while (took := _seconds(work, repeats)) < LEAST_SECONDS and times > 1:
+        repeats *= 2 if took > LEAST_SECONDS / 100 else 10
+    found = [took, *(_seconds(work, repeats) for _ in range(times - 1))]
     remark = f"best of {times}" + (f", each the mean of {repeats}" if repeats > 1 else "")
     return Timed(min(found) / repeats, remark if times > 1 else "")
 
