@@ -106,19 +106,19 @@ def wilson(estimate: Estimate, level: float) -> Bounds:
 
 
 @interval(
-    "Wilson, effective trials of a mean",
+    "Wilson, trials by the variance",
     of=Estimate,
     needs=(*ITS_VALUE, "influence"),
     source="Korn and Graubard (1998), Survey Methodology 24:193, with Wilson's limits",
 )
 def trials_wilson(estimate: Estimate, level: float) -> Bounds:
-    """Mean v of n values in [0, 1] by Wilson's limits, with the number of trials that its variance V shows.
+    """Value v in [0, 1] of n examples by Wilson's limits, with the number of trials that its variance V shows.
 
     There are v (1 - v) / V trials, V with the factor n / (n - 1), and Student's t with the degrees of freedom by the
-    kurtosis of the values, at most n - 1, takes the place of z. Where nothing varies, or v is 0 or 1, there are n
-    trials; no more where less than one value lies between v and an end: n v or n (1 - v) is below 1.
+    kurtosis of the influence values, at most n - 1, takes the place of z. Where nothing varies, or v is 0 or 1, there
+    are n trials; no more where less than one value lies between v and an end: n v or n (1 - v) is below 1.
     """
-    error, n, v = estimate.corrected_error, estimate.sampling.n_units, estimate.value
+    error, n, v = estimate.corrected_error, estimate.sampling.n_units, min(max(estimate.value, 0.0), 1.0)
     if error is None or estimate.df is None:
         return Bounds(None, None, estimate.sampling.alone)
     kurtosis = estimate.kurtosis

@@ -106,7 +106,7 @@ RISK: Fields = {
     "prepare": confidences,
     "greater_is_better": False,
     "only_named": True,
-    "intervals": ("t", "normal", "bootstrap_percentile"),
+    "intervals": ("trials_wilson", "t", "normal", "bootstrap_percentile"),
     "difference_interval": "t",
 }
 
@@ -138,7 +138,6 @@ def _excess_slopes(state: Confidences, weights: Floats) -> Floats:
     "Excess area under the risk-coverage curve",
     "AURC - (r + (1 - r) ln(1 - r)), r the share wrong of all answers",
     derivative=_excess_slopes,
-    range=(-1.0, 1.0),
     source="Geifman, Uziel and El-Yaniv (2019), ICLR",
     **RISK,
 )
@@ -146,7 +145,8 @@ def e_aurc(state: Confidences, weights: Floats) -> Floats:
     """AURC less that of the best order of the same answers, all right ones first: how well confidence ranks them."""
     risk = _risk(state, weights)
     right = np.where(risk < 1, 1 - risk, 1)
-    return np.asarray(_area(*state.by_tie(weights)) - (risk + (1 - risk) * np.log(right)))
+    # The least area is the integral's, which the mean over whole examples does not reach; rounding may.
+    return np.maximum(_area(*state.by_tie(weights)) - (risk + (1 - risk) * np.log(right)), 0.0)
 
 
 def answered(x: float, n: float) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from evalreport.intervals.leaders import recommended
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Groups, Proportion
 from evalreport.metrics.metric import Contingency
@@ -51,19 +52,21 @@ def labels_left_out(sample: Sample) -> Iterator[WarningRecord]:
 
 
 HELD_OF_WRONG = ((3, 39, 60), (10, 72, 87), (40, 86, 89), (100, 92, 94))
-"""Below how many wrong answers intervals of areas under the risk-coverage curve held in how many percent.
+"""Below how many wrong answers Student's t of areas under the risk-coverage curve held in how many percent.
 
-Least and most over `aurc` and `e_aurc` where about so many are expected (docs/kinds.csv).
+Least and most over `aurc` and `e_aurc` where about so many are expected (docs/coverage.md).
 """
 
 
 @check("few_wrong_answers", needs=("probabilities",), of_models=True)
 def few_wrong_answers(sample: Sample) -> Iterator[WarningRecord]:
-    """Warn of areas under the risk-coverage curve of few wrong answers."""
+    """Warn of areas under the risk-coverage curve of few wrong answers, where not the metric's own interval leads."""
     counted: dict[str, int] = {}
     for (model, quantity), states in sample.rows.states.items():
         states_shown = [state for state in states if isinstance(state, Confidences)]
-        if states_shown and definition(quantity).inference.smooth:
+        inference = definition(quantity).inference
+        led = recommended(sample.estimates[model, quantity]) in inference.intervals[:1]
+        if states_shown and inference.smooth and not led:
             counted[model] = int(sum(np.nansum(state.wrong) for state in states_shown))
     for model, n in counted.items():
         held = next(((low, high) for most, low, high in HELD_OF_WRONG if n < most), None)
