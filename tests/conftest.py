@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import compileall
 import gc
 import gzip
@@ -83,8 +84,11 @@ def pytest_collect_file(file_path: Path) -> Iterator[Any]:
 
 
 def pytest_unconfigure() -> None:
-    """Give all objects back, so that libraries whose modules count theirs find none left over."""
-    gc.unfreeze()
+    """Give all objects back at the very end, so that libraries whose modules count theirs find none left over.
+
+    Not before: pytest then looks five times through what can be freed.
+    """
+    atexit.register(gc.unfreeze)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -117,7 +117,7 @@ def test_the_interval_excludes_0_exactly_where_the_pair_is_decided(metric: str, 
         check(run(binary(random, int(random.integers(40, 120))), metrics=(metric,)))
 
 
-@pytest.mark.parametrize("metric", quick(["rmse", "mae", "r2", "medae"], ["rmse", "medae"]))
+@pytest.mark.parametrize("metric", quick(["rmse", "mae", "r2", "medae"], ["rmse"]))
 def test_the_interval_agrees_on_errors_of_numbers_too(metric: str) -> None:
     """Six random data sets of three models with heavy-tailed errors."""
     random = np.random.default_rng(102)

@@ -18,7 +18,7 @@ import pytest
 import evalreport as er
 from evalreport.errors import InputError
 from evalreport.predictions.table import Predictions
-from tests.samples.cases import every
+from tests.samples.cases import crossed, every
 from tests.samples.prediction_files import Write
 from tests.samples.same_table import FORMS, in_form
 from tests.samples.workbook import write_workbook
@@ -333,9 +333,11 @@ def test_the_library_of_hugging_face(content: Content) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("PASS", "FAIL"), ("yes", "No"), ("C", "I"), ("correct", "incorrect"), ("True", "false")]
+    "form, words",
+    crossed(
+        FORMS, [("PASS", "FAIL"), ("yes", "No"), ("C", "I"), ("correct", "incorrect"), ("True", "false")]
+    ),
 )
-@pytest.mark.parametrize("form", FORMS)
 def test_outcomes_in_words(form: str, words: tuple[str, str], tmp_path: Path) -> None:
     """In every form."""
     table = {"id": list("abcd"), "outcome": [words[0], words[1], words[0], words[0]]}

@@ -57,7 +57,7 @@ def values(results: er.Results, column: str | None = None) -> dict[tuple[Any, ..
     }
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", every(3, range(3)))
 def test_point_values_of_sums_are_those_of_rows_with_clusters(seed: int) -> None:
     """Point values of sums are those of rows with clusters."""
     rows = answers(seed)

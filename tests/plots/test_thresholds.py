@@ -24,7 +24,7 @@ DRAWINGS = {
 }
 
 
-@pytest.mark.parametrize("name", every(2, DRAWINGS))
+@pytest.mark.parametrize("name", every(4, DRAWINGS))
 def test_every_chart_draws_on_the_given_axes(name):
     """The axes come back, something of the model is on them, and its name is written as it is, not as a formula."""
     results = named_hostile()

@@ -15,7 +15,7 @@ import evalreport as er
 from evalreport.errors import InputError
 from evalreport.predictions.spelling import MISSING_WORDS
 from evalreport.predictions.table import Predictions
-from tests.samples.cases import every
+from tests.samples.cases import every, quick
 from tests.samples.prediction_files import Write
 from tests.samples.same_table import FORMS, in_form
 
@@ -97,7 +97,7 @@ def test_a_word_among_numbers_is_an_empty_cell(form: str, column: str, tmp_path:
     assert len(er.load(models, missing="drop").ids) == 7
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", quick(FORMS, ["csv", "parquet", "pandas"]))
 @pytest.mark.parametrize("labels", SAME_NUMBERS.values(), ids=SAME_NUMBERS.keys())
 def test_labels_that_are_one_number_are_one_class(
     form: str, labels: list[Any], tmp_path: Path, plain: Any

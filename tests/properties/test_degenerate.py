@@ -14,6 +14,7 @@ import evalreport
 from evalreport.metrics.registry import METRICS
 from evalreport.schema.results import to_json
 from evalreport.texts import Message
+from tests.samples.cases import every
 
 from .soundness import assert_intervals_keep_to_the_range, assert_sound
 from .strategies import TASKS, Source, evaluate, ids
@@ -110,7 +111,7 @@ def test_many_classes_and_models() -> None:
     assert len({(v.about) for v in results.verdicts}) == 14 * 13 // 2
 
 
-@pytest.mark.parametrize("task", ["binary", "multiclass"])
+@pytest.mark.parametrize("task", every(2, ["binary", "multiclass"]))
 @FEW_EXAMPLES
 @given(data=st.data())
 def test_defined_bounded_values_have_a_recommended_interval(task: str, data: st.DataObject) -> None:

@@ -140,7 +140,7 @@ OF_EXAMPLES = {"calibration_error", "precision_at_10", "recall_at_10", "f1_at_10
 """Metrics that depend on how many examples there are: what chance adds, and the first ten, are no matter of weight."""
 
 
-@pytest.mark.parametrize("seed", quick(range(8), [0, 1]))
+@pytest.mark.parametrize("seed", quick(range(8), [0]))
 @pytest.mark.parametrize("classes", [2, 3])
 def test_what_is_undefined_does_not_hang_on_weights(seed: int, classes: int) -> None:
     """Sums of weights that cancel leave rounding behind, of which 0/0 had a value, or a run ended as a defect."""
@@ -262,7 +262,7 @@ def test_a_model_against_itself(task: str, data: st.DataObject) -> None:
             assert row.p_value is not None or row.reason, row
 
 
-@pytest.mark.parametrize("task", WITH_GROUPS)
+@pytest.mark.parametrize("task", quick(WITH_GROUPS, ["binary", "regression", "clustering"]))
 @FEW_EXAMPLES
 @given(data=st.data())
 def test_another_metric_changes_no_figure(task: str, data: st.DataObject) -> None:

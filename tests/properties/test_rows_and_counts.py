@@ -107,7 +107,7 @@ SITUATIONS: dict[str, Callable[[], Situation]] = {
     "scores": scores,
 }
 COUNTED = ("two classes", "three classes", *OF_GRADES, "clusters", "weights")
-FEW = ("two classes", "clusters", "grades under weights")
+FEW = ("two classes", "clusters")
 """Situations of quick tests: each costs a run of every test."""
 
 ELSEWHERE = {"judged", "suite", "independent", "one_model", "time_order", "horizon"}

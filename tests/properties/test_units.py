@@ -151,8 +151,7 @@ def test_another_unit_changes_no_test(kind: str, unit: float) -> None:
         assert _same(one.p_value, other.p_value, 1.0, 1e-9), one.test
 
 
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "unit"), crossed(KINDS, UNITS))
 def test_another_unit_changes_no_verdict_and_no_effect(kind: str, unit: float) -> None:
     """Verdicts, ranks, effect sizes without unit, and the codes of warnings are the same."""
     found, own = measured(kind, unit), measured(kind, 1.0)

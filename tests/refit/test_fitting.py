@@ -284,7 +284,7 @@ def test_estimators_warnings_are_counted_not_scattered(folder: Path, plan: Write
 @pytest.mark.parametrize(
     "scheme, estimators, design",
     every(
-        3,
+        6,
         [
             ('name = "holdout"', (TREE, BAYES), "test-set"),
             ('name = "repeated-holdout"\nrepeats = 3', (TREE, BAYES), "repeated-holdout"),

@@ -28,6 +28,7 @@ from evalreport.schema.results import Results
 from evalreport.schema.warnings import WarningRecord
 from evalreport.texts.visible import SHAPELESS, short_names, visible
 from research.campaign.names import NASTY, structure, tokens
+from tests.samples.cases import every
 
 # Too long for a message of hypothesis, so they have an example of their own.
 LONG = ("x" * 10_000, "long words " * 1000, "=" * 10_000)
@@ -106,7 +107,7 @@ TEXTS = st.lists(ANY.filter(str.strip), min_size=3, max_size=3).filter(lambda te
 
 @example(names=["a", "b", LONG[0]], texts=["c", "d", "e"], title=LONG[1]).via("a long name and title")
 @example(names=["a", "b", "c"], texts=["d", LONG[2], "e"], title="f").via("a long text")
-@pytest.mark.parametrize("paper", [False, True])
+@pytest.mark.parametrize("paper", every(2, [False, True]))
 @given(names=NAMES, texts=TEXTS, title=ANY.filter(bool))
 @QUICK
 def test_no_text_changes_the_structure_of_the_page(

@@ -67,7 +67,7 @@ READ_ALIKE = (
 )
 
 
-@pytest.mark.parametrize("name", every(3, READ_ALIKE))
+@pytest.mark.parametrize("name", every(7, READ_ALIKE))
 def test_text_and_codes_mean_what_they_mean_in_a_run(name: str) -> None:
     """Indexes and row names without a name are ids, and class labels have their names."""
     counts = counts_of(TOOLS / name, Options())[0].table

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.properties.layouts import KEYS, predictions
-from tests.samples.cases import every
+from tests.samples.cases import every, quick
 from tests.samples.slices import Source, comparisons_in, rows_of, run, within
 
 FITS = ("corrected_t", "cv_t")
@@ -33,7 +33,7 @@ def keys(records):
     return {(r.model, r.metric, r.average, r.label): r for r in records}
 
 
-@pytest.mark.parametrize("layout", every(3, KEYS))
+@pytest.mark.parametrize("layout", quick(KEYS, ["test-set", "seeds", "weights"]))
 def test_values_of_a_slice_are_those_of_its_rows_alone(layout):
     """Every value and every n, in every layout, equals that of a run which never saw the other rows."""
     source = one_model(layout)
