@@ -33,6 +33,7 @@ from typing import Literal, NoReturn, cast
 
 from evalreport.errors import UsageError
 from evalreport.metrics.registry import METRICS
+from evalreport.numbers import MINUS
 from evalreport.registry import unknown_name
 from evalreport.texts import say
 
@@ -251,6 +252,17 @@ def sides(text: str) -> tuple[str, str, str]:
     if re.fullmatch(_BOUND, left):
         left, comparator, right = right, MIRRORED[comparator], left
     return left, SIGNS.get(comparator, comparator), right
+
+
+def needs_of(sign: str, bar: str) -> str:
+    """Write what a gate needs as a sentence does: a bar below 0 and what is taken off have a true minus sign.
+
+    Examples
+    --------
+    >>> needs_of(">", "-0.02"), needs_of("≥", "accepted - 0.05"), needs_of("≥", "0.95 * b-2.f1")
+    ('> −0.02', '≥ accepted − 0.05', '≥ 0.95 * b-2.f1')
+    """
+    return re.sub(r" -(?=[ .\d])", f" {MINUS}", f"{sign} {bar}")
 
 
 def asks_an_audit(text: str, *, models: Sequence[str]) -> bool:

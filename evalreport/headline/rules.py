@@ -15,7 +15,7 @@ from typing import Any
 
 from evalreport import numbers
 from evalreport.extensions import InRoom
-from evalreport.gates.conditions import BEST, parse, sides
+from evalreport.gates.conditions import BEST, needs_of, parse, sides
 from evalreport.gates.outcomes import leader_of
 from evalreport.headline.clauses import (
     asked,
@@ -192,7 +192,7 @@ def about_then(gate: str) -> bool:
 def gate_text(facts: Facts, gate: GateRecord) -> Message:
     """Say what a gate asks and what was found."""
     what, sign, bar = sides(gate.gate)
-    needs = f"{sign} {bar}".replace(" - ", " − ")
+    needs = needs_of(sign, bar)
     model = next((m for m in facts.results.models if mentions(gate.gate, m)), None)
     record = None if model is None else facts.pinned.get(model)
     if model and record is not None and about_then(gate.gate) and gate.value == record.difference is not None:

@@ -247,6 +247,8 @@ def _classes_or_numbers(rows: Rows, options: Options) -> tuple[Task, Message, Gu
     if not labels & predicted_labels:
         return "regression", Message("found.task.nothing_shared"), _guessed_numbers(truth)
     why = Message("found.task.few_whole", most=MOST_WHOLE_CLASSES)
+    if options.class_order is not None:  # which says that they are classes
+        return "binary", why, ()
     return "binary", why, _guessed_classes(np.unique(values), np.unique(predictions), rows.n_predictions)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import evalreport as er
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.load import load
 from evalreport.options import Options
@@ -253,3 +254,13 @@ def test_several_classes_have_no_positive_one(write: Callable[[str, str], Path])
     """--positive belongs to a binary task."""
     with pytest.raises(UsageError, match="only a binary task"):
         load(write("m.csv", "id,y_true,y_pred\na,x,x\nb,y,z\n"), options=Options(positive="x"))
+
+
+def test_numbers_whose_order_is_named_are_no_guess() -> None:
+    """--class-order 1,2,3,4,5 says that stars are classes: nothing asks for --task."""
+    truth = [1 + i % 5 for i in range(60)]
+    models = {"m": {"y_true": truth, "y_pred": truth[::-1]}}
+    guessed = er.evaluate(models, resamples=20, metrics=["accuracy"])
+    named = er.evaluate(models, resamples=20, metrics=["accuracy"], class_order="1,2,3,4,5")
+    assert [w.code for w in guessed.warnings].count("guessed_task") == 1
+    assert "guessed_task" not in {w.code for w in named.warnings}

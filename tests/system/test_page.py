@@ -8,8 +8,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import evalreport as er
 from evalreport.texts.visible import short_names
 from research.campaign.browser import Seen, unfold, use_everything
 from research.campaign.browser import opened as open_in
@@ -467,4 +469,26 @@ def test_hostile_names_run_nothing(browser, hostile_report: Path):
     assert noticed == []
     assert page.locator("td b b, th b b, h1 i").count() == 0
     assert "<i>=1+1</i>" in page.locator(".masthead .title").inner_text()
+    page.close()
+
+
+def test_the_ratio_of_costs_is_seen_without_scrolling(browser, tmp_path: Path):
+    """At 1280 px the table beside the picture of costs, with limits in four columns, is no wider than its place."""
+    random = np.random.default_rng(3)
+    models = {
+        name: {
+            "id": [f"q{k}" for k in range(300)],
+            "outcome": random.integers(0, 2, 300).tolist(),
+            "cost": (random.exponential(size=300) * mean).round(6).tolist(),
+        }
+        for name, mean in (("opus", 0.03), ("sonnet", 0.009), ("haiku", 0.0023))
+    }
+    results = er.evaluate(models, baseline="opus", resamples=50)
+    er.render(results, tmp_path, formats=["html"])
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto((tmp_path / "report.html").as_uri(), wait_until="load")
+    table, place = (
+        page.locator(f".cost {part}").first.bounding_box() for part in ("table", ".column:last-child")
+    )
+    assert table["width"] <= place["width"] + 1
     page.close()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport import numbers
-from evalreport.gates.conditions import sides
+from evalreport.gates.conditions import needs_of, sides
 from evalreport.headline import headline, rarest_class
 from evalreport.plots.pictures import Figure
 from evalreport.questions.attempts.variance_section import at_each
@@ -246,7 +246,7 @@ def gates_of(view: View) -> list[Gate]:
             value_text = _with_limits(gate)
         # Models are called as in the condition that was typed, so that it can be typed again.
         bar = numbers.count(int(bar)) if bar.isdigit() else bar
-        bar = visible(f"{sign} {bar}") if sign else ""
+        bar = visible(needs_of(sign, bar)) if sign else ""
         word, text = named("gate", gate.outcome), view.text(gate.text)
         gates.append(Gate(gate.outcome, word, visible(subject), value_text, bar, text, gate.exploratory))
     return gates

@@ -302,7 +302,7 @@ def test_short_names(names: list[str], short: list[str]) -> None:
     "sizes, said",
     [
         ((4,) * 30, "in 30 clusters of “patient”"),
-        ((2,) * 40 + (40,), "in 41 clusters of “patient” (effective number "),
+        ((2,) * 40 + (40,), "in 41 clusters of “patient” (as good as "),
     ],
 )
 def test_clusters_stand_beside_the_examples_and_in_what_would_settle(
@@ -401,3 +401,14 @@ def test_of_one_example_nothing_is_said_of_intervals_that_it_has_not() -> None:
     codes = {warning.code for warning in found.warnings}
     assert "one_example" in codes
     assert not codes & {"short_interval", "gap_may_be_larger"}
+
+
+@pytest.mark.usefixtures("primary_alone")
+def test_a_bar_below_0_has_the_sign_of_the_value_beside_it() -> None:
+    """In the sentence and on the chip; the gate itself stands as typed."""
+    truth, new = ["a", "b"] * 20, ["b", "b"] * 20
+    gate = "new.accuracy - old.accuracy > -0.02"
+    view = view_of(er.evaluate({"new": new, "old": truth}, truth=truth, gates=[gate], resamples=50))
+    told = decision.describe(view)
+    assert "needs > −0.02" in told.headline
+    assert [(g.subject, g.bar) for g in told.gates] == [("new.accuracy - old.accuracy", "> −0.02")]
