@@ -272,7 +272,7 @@ class InputError(EvalreportError):
 
         Examples
         --------
-        >>> print(InputError.of("ragged_row", file="a.csv", line=3, cells=2, headers=3).problem)
+        >>> print(InputError.of("ragged_row", file="a.csv", line=3, cells=2, headers=3, or_comma="").problem)
         the row has 2 cells
         """
         problem, expected, remedy = input_texts(code, **values)

@@ -89,8 +89,8 @@ def import_inspect_command(paths: tuple[str, ...], output: Path, quiet: bool, **
 def import_promptfoo_command(paths: tuple[str, ...], output: Path, quiet: bool, **options: Any) -> int:
     """Read results of promptfoo.
 
-    PATH is a results.json (promptfoo eval -o results.json). Providers are models; tests are matched by their variables
-    and assertions, and those of --repeat become the column attempt.
+    PATH is a results.json (promptfoo eval -o results.json), or a folder of them. Providers are models; tests are
+    matched by their variables and assertions, and those of --repeat become the column attempt.
     """
     from evalreport.imports.test_cases import import_promptfoo
 

@@ -73,7 +73,8 @@ def import_promptfoo(
     Parameters
     ----------
     paths
-        Results; a model is a provider, or each provider with each prompt where there are several prompts.
+        Results, or folders of them; a model is a provider, or each provider with each prompt where there are several
+        prompts.
     models
         Those to read, also ``FOUND=NAME``; or one name for each path.
     metric
@@ -86,7 +87,9 @@ def import_promptfoo(
     UsageError
         Names that do not fit the models.
     """
-    cases = answers.chosen(paths, _by_model, models)
+    cases = answers.chosen(paths, _evaluations, models)
+    if not cases:
+        raise InputError("there are no results", file=str(paths[0]), expected=_RESULTS)
     known = {
         name for one in cases for result in one.source for name in answers.part_of(result, "namedScores")
     }
@@ -247,6 +250,16 @@ _RESULTS = "results of promptfoo as JSON (promptfoo eval -o results.json): resul
 _TESTED = ("vars", "assert")
 _ERROR = 2
 """promptfoo's failureReason for a missing answer (0: no failure, 1: an assertion failed)."""
+
+
+def _evaluations(place: int, given: Path) -> Iterator[answers.Found[Cases]]:
+    for path in answers.files_of(given, "*.json", _RESULTS):
+        try:
+            yield from _by_model(place, path)
+        except InputError:
+            # A folder of results may hold other JSON, such as a configuration.
+            if path == given:
+                raise
 
 
 def _by_model(place: int, path: Path) -> Iterator[answers.Found[Cases]]:

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from pathlib import PurePath
 
 from evalreport.errors import InputError
 from evalreport.loading.kinds import kind_of, refuse_no_quantiles, refuse_wide
@@ -312,6 +313,10 @@ def require_usable(roles: Roles, names: Sequence[str], file: str) -> None:
     raise InputError.of("unusable", file=file, line=line, names=shown, remedy=remedy)
 
 
+_SEPARATED_AS = {".csv": ("\t", ".tsv"), ".tsv": (",", ".csv")}
+"""What separates the cells of a file that is called so by mistake, and what it is called then."""
+
+
 def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> str:
     """Return what to do about a file without predictions, by what its names look like; the later wins."""
     nearest = _nearest(roles)
@@ -342,12 +347,19 @@ def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> 
         remedy = say("unusable.search")
     if called >= _OF_REPORT:
         remedy = say("unusable.summary")
+    if any(map(is_number, names)) and not any(map(_is_known, names)):
+        remedy = say("unusable.a_row", otherwise=remedy)
     if all(map(is_number, names)):
         remedy = say("unusable.no_names", probabilities=", ".join(f"p_{name}" for name in names[:3]))
     if file.lower().endswith(".npz"):
         remedy = say("unusable.arrays")
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t| "):
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|, "):
         remedy = say("unusable.separators")
+        mark, other = _SEPARATED_AS.get(PurePath(file).suffix.lower(), ("", ""))
+        if mark and mark in names[0]:
+            remedy = say(
+                "unusable.other_suffix", name=PurePath(file).with_suffix(other).name, otherwise=remedy
+            )
     return remedy
 
 
@@ -380,12 +392,18 @@ def _names_rows(name: str) -> bool:
 _OF_ROWS = ("id", "region", "topic")
 
 
+def _is_known(name: str) -> bool:
+    """Say whether a column is called like one that is read: in no case is the header then a row."""
+    return usual_case(name) in spellings() or is_probability(name.strip())
+
+
 def refuse_twice(names: Sequence[str], file: str) -> None:
     """Refuse headers of which one appears twice."""
     seen: set[str] = set()
     for name in (name.strip() for name in names):
         if name and name in seen:
-            raise InputError.of("header_twice", file=file, line=1, column=name)
+            or_row = "" if any(map(_is_known, names)) else say("unusable.or_row")
+            raise InputError.of("header_twice", file=file, line=1, column=name, or_row=or_row)
         seen.add(name)
 
 

@@ -49,11 +49,13 @@ from evalreport.sources.reading import (
     too_many_columns,
 )
 from evalreport.sources.unpacking import BYTES_A_BLOCK, blocks, is_gzipped, opened, room_of
+from evalreport.texts import say
 
 _ROWS_A_BATCH = 500_000
 _ROWS_A_SLOW_BATCH = 50_000
 _LONGEST_CELL = 16_000_000
 _LONGEST_LINE = 2 * _LONGEST_CELL
+_CUT_IN_TWO = re.compile(r"(?<![^,])[+-]?\d+,\d+(?![^,])", re.ASCII)
 _LONE_RETURN = re.compile(rb"(?<=\r)(?!\n)")
 
 
@@ -175,11 +177,20 @@ def _batches(rows: Iterator[list[str]], places: list[int]) -> Iterator[pa.Record
         yield pa.record_batch(columns, names=[str(place) for place in places])
 
 
+def _halves(cells: Sequence[str]) -> int:
+    """Count the numbers with a decimal comma that a comma as separator cuts in two: a whole number, then digits."""
+    return len(_CUT_IN_TWO.findall(",".join(cells)))
+
+
 def _whole_rows(records: Iterator[Record], names: tuple[str, ...], name: str) -> Iterator[Record]:
     for record in records:
         if len(record.cells) != len(names):
-            cells = len(record.cells)
-            raise InputError.of("ragged_row", file=name, line=record.line, cells=cells, headers=len(names))
+            cells, headers = len(record.cells), len(names)
+            commas = record.delimiter == "," and _halves(record.cells) >= cells - headers > 0
+            or_comma = say("unusable.or_comma") if commas else ""
+            raise InputError.of(
+                "ragged_row", file=name, line=record.line, cells=cells, headers=headers, or_comma=or_comma
+            )
         yield record
 
 

@@ -38,6 +38,7 @@ _TOOLS = {
 _IN_JSON = {
     "promptfoo": (b'"promptIdx"', b'"testCase"'),
     "deepeval": (b'"testCases"', b'"metricsData"'),
+    "mlflow": (b'"columns"', b'"trace_id"', b'"data"'),
     "inspect": (b'"eval"', b'"samples"', b'"status"'),
 }
 """What stands in a JSON file of each tool."""

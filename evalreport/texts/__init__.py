@@ -111,6 +111,11 @@ def quoted(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def _no_text(key: str) -> KeyError:
+    group, _, name = key.rpartition(".")
+    return KeyError(f"there is no text {key}: write {name} under [{group}] in a texts.toml or in texts/en")
+
+
 class Message:
     """A sentence that is not yet written: the code of a text in the catalogue, and what fills its placeholders.
 
@@ -142,7 +147,7 @@ class Message:
 
     def __init__(self, code: str, /, **params: Value) -> None:
         if code not in english():
-            raise KeyError(code)
+            raise _no_text(code)
         object.__setattr__(self, "code", code)
         object.__setattr__(self, "_params", tuple(params.items()))
 
@@ -264,8 +269,7 @@ def say(key: str, /, **values: Value) -> str:
     catalogue = _spoken.get()
     entry = (english() if catalogue is None else catalogue).get(key)
     if entry is None:
-        group, _, name = key.rpartition(".")
-        raise KeyError(f"there is no text {key}: write {name} under [{group}] in a texts.toml or in texts/en")
+        raise _no_text(key)
     if not isinstance(entry, str):
         n = values.get("n")
         entry = entry[_form(n if isinstance(n, (int, float)) else 0, entry)]

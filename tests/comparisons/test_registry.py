@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,19 @@ def row(results: Results, test: str) -> ComparisonRecord:
     """Return the only row of a test."""
     (found,) = (r for r in results.comparisons if r.test == test and r.b is not None)
     return found
+
+
+TESTED = Path(__file__).parents[1]
+NO_NUMBERS = {Path(__file__).name, "test_measured.py", "test_test_selection.py", "test_permutation.py"}
+"""Files here that name tests for other reasons than their numbers."""
+
+
+@pytest.mark.parametrize("test", [*TESTS])
+def test_every_test_has_a_number_of_its_own(test: str) -> None:
+    """Forgotten: a published number or another program's, in tests/comparisons or tests/samplings, or a reference."""
+    folders = (TESTED / "comparisons", TESTED / "samplings", TESTED / "reference")
+    files = [path for folder in folders for path in folder.glob("*.py") if path.name not in NO_NUMBERS]
+    assert any(re.search(rf"\b{test}\b", path.read_text(encoding="utf-8")) for path in files), test
 
 
 EYES = ((1520, 266, 124, 66), (234, 1512, 432, 78), (117, 362, 1772, 205), (36, 82, 179, 492))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -87,6 +88,18 @@ def test_what_is_no_result_is_refused(from_promptfoo, tmp_path, text):
     code, said, _ = from_promptfoo(tmp_path / "r.json")
     assert code == 2
     assert "r.json: no results" in said
+
+
+def test_a_folder_of_results_is_read_and_other_json_passed_over(from_promptfoo, tmp_path):
+    """`run FOLDER` answers with `import promptfoo FOLDER`, so that line reads it; a folder without any is refused."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "package.json").write_text("{}", encoding="utf-8")
+    code, said, _ = from_promptfoo(logs)
+    assert (code, "logs: there are no results" in said) == (2, True)
+    shutil.copy(REPEATED, logs / "results.json")
+    code, _, rows = from_promptfoo(logs)
+    assert (code, rows) == (0, from_promptfoo(REPEATED)[2])
 
 
 DEEPEVAL = Path(__file__).resolve().parents[1] / "data" / "imports" / "deepeval"

@@ -92,6 +92,53 @@ def test_semicolons_and_decimal_commas_are_read_and_said(write: Write) -> None:
     assert said(points, "decimal mark") == []
 
 
+@pytest.mark.parametrize(
+    ("name", "separator", "remedy"),
+    [
+        ("m.csv", "\t", "call the file m.tsv"),
+        ("m.csv", "|", "with commas"),
+        ("m.tsv", ",", "call the file m.csv"),
+    ],
+)
+def test_a_separator_that_the_name_does_not_say_is_named(
+    write: Write, name: str, separator: str, remedy: str
+) -> None:
+    """``to_csv`` of pandas with tabs in a .csv; a file that was renamed."""
+    rows = ("id", "y_true", "y_pred"), ("a", "1", "1"), ("b", "0", "1")
+    with pytest.raises(InputError, match=f"Fix: .*{remedy}"):
+        er.load(write(name, "\n".join(map(separator.join, rows)) + "\n"))
+
+
+def test_decimal_commas_between_commas_are_told(write: Write) -> None:
+    """Excel's numbers with commas as separators: the row has a cell more for each of them."""
+    with pytest.raises(InputError, match=r"line 2: the row has 5 cells.*decimal comma need semicolons"):
+        er.load(write("m.csv", "id,y_true,y_pred\na,1,5,1,25\nb,2,0,2,5\n"))
+    with pytest.raises(InputError, match="the row has 4 cells") as refused:
+        er.load(write("m.csv", "id,y_true,y_pred\na,spam,1,ham\nb,ham,ham\n"))
+    assert "decimal comma" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("first", "problem"),
+    [
+        ("e0,spam,spam", "the header names this column twice"),
+        ("e0,0,1", "no usable column among 'e0', '0', '1'"),
+        ("1,1,0.5", "no usable column among '1', '1', '0.5'"),
+    ],
+)
+def test_a_file_without_a_header_is_told_to_begin_with_one(write: Write, first: str, problem: str) -> None:
+    """Its first row stands where the names should."""
+    with pytest.raises(InputError, match=rf"{problem}.*begin the file with a line of names"):
+        er.load(write("m.csv", f"{first}\ne1,ham,spam\n"))
+
+
+def test_a_header_that_names_a_column_twice_is_no_row(write: Write) -> None:
+    """Where one of its names is known, nothing is said of a header that is missing."""
+    with pytest.raises(InputError, match="names this column twice") as refused:
+        er.load(write("m.csv", "id,y_true,y_pred,site,site\na,1,1,x,x\n"))
+    assert "first line is" not in str(refused.value)
+
+
 def test_a_first_line_that_tells_excel_the_separator(write: Write) -> None:
     """``sep=;`` is no header, and lines are counted with it."""
     read = er.load(write("m.csv", "sep=;\nid;y_true;p_1\na;1;0,75\nb;0;0,5\n"))

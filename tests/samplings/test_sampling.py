@@ -112,6 +112,8 @@ def test_a_sampling_says_only_what_tables_and_texts_know(sampling: Sampling) -> 
         assert student in STUDENTS
         assert student.name in INTERVALS
         assert not student.test or student.name in TESTS
+        # What a report calls the test that decides; why it does is said where there is more to say than that it leads.
+        assert not student.test or f"test_in_words.{student.name}" in english(), student.name
         left_out = {need for need in student.needs if need in OF_SAMPLINGS} - sampling.meets
         assert not left_out, (student.name, left_out)
 

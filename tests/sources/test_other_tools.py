@@ -23,6 +23,7 @@ LOGS = Path(__file__).resolve().parents[1] / "data" / "imports"
         ({"m/samples_gsm8k_2026-01-01T00-00-00.jsonl": b"{}"}, "lm-eval"),
         ({"mlruns/0/meta.yaml": b"", "mlflow.db": b"SQLite"}, "mlflow"),
         ({"artifacts/eval_results_table.json": b"{}"}, "mlflow"),
+        ({"large.json": b'{"columns": ["trace_id", "right/value"], "data": [["tr-1", 1]]}'}, "mlflow"),
         ({"results.json": b'{"results": {"results": [{"testCase": {}, "promptIdx": 0}]}}'}, "promptfoo"),
         ({"run.json": b'{"testCases": [{"metricsData": []}]}'}, "deepeval"),
     ],

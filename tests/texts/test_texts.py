@@ -19,7 +19,7 @@ from evalreport.report.sections import SECTIONS
 from evalreport.report.templates import template_folder
 from evalreport.report.translations import shipped_texts
 from evalreport.schema.results import Results
-from evalreport.texts import PLACEHOLDER, Catalogue, english, say, speaking
+from evalreport.texts import PLACEHOLDER, Catalogue, Message, english, say, speaking
 from scripts.golden_reports import CASES
 from scripts.golden_reports import _source as source_of
 from tests.samples.syntax import nodes_of, tree_of
@@ -454,6 +454,15 @@ def test_outside_of_a_translation_the_report_speaks_english(simulate: Simulate) 
     with speaking(pseudo()):
         assert say("table.model") == "⟦Model⟧"
     assert say("table.model") == "Model"
+
+
+@pytest.mark.parametrize("made", [Message, say])
+def test_a_text_that_is_missing_is_named_with_its_place(made: Callable[[str], object]) -> None:
+    """A test or a sampling whose text was forgotten stops the import: the message says where the text is written."""
+    with pytest.raises(
+        KeyError, match=r"no text test\.assumptions\.mine: write mine under \[test\.assumptions\]"
+    ):
+        made("test.assumptions.mine")
 
 
 def test_values_are_filled_in_once_and_escaped(simulate: Simulate, tmp_path: Path) -> None:
