@@ -353,7 +353,9 @@ def _remedy(roles: Roles, names: Sequence[str], called: Set[str], file: str) -> 
         remedy = say("unusable.no_names", probabilities=", ".join(f"p_{name}" for name in names[:3]))
     if file.lower().endswith(".npz"):
         remedy = say("unusable.arrays")
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|, "):
+    if "".join(names[:1]).startswith("#") or sum(map(bool, names)) == 1 < len(names):
+        remedy = say("unusable.above")
+    elif len(names) == 1 and any(mark in names[0] for mark in ";\t|, "):
         remedy = say("unusable.separators")
         mark, other = _SEPARATED_AS.get(PurePath(file).suffix.lower(), ("", ""))
         if mark and mark in names[0]:

@@ -87,7 +87,7 @@ ONE_FILE: dict[str, tuple[str, str | bytes, int | None, str | None, str, str]] =
         "do not tell a model's rows apart",
         "rename_axis('id')",
     ),
-    "id empty": ("m.csv", GOOD + ",1,1\n", 5, "id", "id is empty", "give every example its id"),
+    "id empty": ("m.csv", GOOD + ",1,1\n", 5, "id", "id is empty", "or take the row away"),
     "model empty": ("m.csv", "id,model,y_true,y_pred\na,m,1,1\nb,,1,1\n", 3, "model", "no name", "fill in"),
     "model blank": ("m.csv", "id,model,y_true,y_pred\na,m,1,1\nb, ,1,1\n", 3, "model", "no name", "fill in"),
     "id twice": (

@@ -118,6 +118,13 @@ def test_decimal_commas_between_commas_are_told(write: Write) -> None:
     assert "decimal comma" not in str(refused.value)
 
 
+@pytest.mark.parametrize("above", ["# made by me\n", "My results,,\n", "My results,,\n\n"])
+def test_lines_above_the_header_are_to_be_taken_away(write: Write, above: str) -> None:
+    """A remark, or the title of a spreadsheet."""
+    with pytest.raises(InputError, match="take away the lines above it"):
+        er.load(write("m.csv", f"{above}id,y_true,y_pred\na,1,1\nb,0,1\n"))
+
+
 @pytest.mark.parametrize(
     ("first", "problem"),
     [
