@@ -1,4 +1,4 @@
-"""Feed the program with input that is wrong in every way, and count how it ends: `python -m research.campaign.fuzz`.
+"""Feed the program with input that is wrong in every way, and count how it ends.
 
 Each try is a call of the command line in this process, in a folder of its own. It is drawn from the seed and its
 number, so that it can be made again. Whatever ends otherwise than with 0, 1, 2, 3 or 4 is a finding:
@@ -16,12 +16,11 @@ untidy
 accepted
     files that contradict one another were analysed.
 
-A finding is made smaller as long as it stays the same, and is saved with its files.
+A finding is saved with its files.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import faulthandler
 import hashlib
@@ -40,7 +39,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +59,6 @@ MOST_DAMAGED = 10_000
 FAULTS = ("defect", "escaped", "hang", "crash", "untidy", "accepted")
 FOUND = CACHE / "fuzz"
 FOUND_DAMAGED = CACHE / "damage"
-REDUCTIONS = 300
-"""Tries to make a finding smaller."""
 
 
 class Hang(BaseException):
@@ -192,34 +189,6 @@ def _surroundings(folder: Path, case: Case, address: str, seen: list[BaseExcepti
 # --- findings -------------------------------------------------------------------------------------------------------
 
 
-def reduced(case: Case, outcome: Outcome, folder: Path, address: str, answers: list[bytes]) -> Case:
-    """Cut pieces out of a case's files and answers as long as it ends in the same way."""
-    left = REDUCTIONS if outcome.kind != "hang" else 10
-
-    def same(smaller: Case) -> bool:
-        nonlocal left
-        left -= 1
-        return left >= 0 and tried(smaller, folder, address, answers).signature == outcome.signature
-
-    for name in sorted(case.files):
-        without = replace(case, files={other: data for other, data in case.files.items() if other != name})
-        if same(without):
-            case = without
-            continue
-        size = len(case.files[name]) // 2
-        while size and left > 0:
-            start = 0
-            while start < len(case.files[name]) and left > 0:
-                data = case.files[name][:start] + case.files[name][start + size :]
-                smaller = replace(case, files={**case.files, name: data})
-                if same(smaller):
-                    case = smaller
-                else:
-                    start += size
-            size //= 2
-    return case
-
-
 def saved(case: Case, outcome: Outcome, target: str, place: str, out: Path) -> Path:
     """Write a finding: its files, how it is called and how it ended."""
     digest = hashlib.sha256(f"{target} {outcome.signature}".encode()).hexdigest()[:10]
@@ -241,7 +210,7 @@ def saved(case: Case, outcome: Outcome, target: str, place: str, out: Path) -> P
 # --- many tries -----------------------------------------------------------------------------------------------------
 
 
-def work(seed: int, first: int, last: int, targets: Sequence[str], out: Path, scratch: Path) -> None:
+def work(seed: int, first: int, last: int, targets: Sequence[str], found: str, scratch: str) -> None:
     """Make the tries from ``first`` to before ``last``; a line of the log for each, begun before it."""
     import resource  # Windows has none
 
@@ -250,7 +219,7 @@ def work(seed: int, first: int, last: int, targets: Sequence[str], out: Path, sc
         if name.startswith(("GITHUB_", "GITLAB_", "CI", "GH_", "PG")):
             del os.environ[name]
     setattr(reviews, "PAUSES", ())  # noqa: B010 - a constant: nobody waits between tries here
-    folder = scratch / "try"
+    out, folder = Path(found), Path(scratch, "try")
     with host() as (address, answers), (out / "log").open("a", buffering=1) as log:
         if "results" in targets:
             MADE.update(_made(folder, address, answers))
@@ -261,15 +230,14 @@ def work(seed: int, first: int, last: int, targets: Sequence[str], out: Path, sc
         for number in range(first, last):
             started = time.process_time()
             target, case = drawn(seed, number, targets)
-            (scratch / "case").write_bytes(pickle.dumps(case))
+            Path(scratch, "case").write_bytes(pickle.dumps(case))
             log.write(f"{number} {target}")
             log.flush()
             outcome = tried(case, folder, address, answers)
             spent = time.process_time() - started
             if outcome.kind != "fine" and outcome.signature not in known:
                 known.add(outcome.signature)
-                small = reduced(case, outcome, folder, address, answers)
-                saved(small, outcome, target, f"--seed {seed}, number {number}", out)
+                saved(case, outcome, target, f"--seed {seed}, number {number}", out)
             log.write(f" {outcome.code} {outcome.kind} {spent:.6f}\n")
 
 
@@ -351,17 +319,18 @@ def _history(folder: Path, address: str, answers: list[bytes]) -> dict[str, byte
     return {"h.db": (folder / "h.db").read_bytes(), "m.csv": night(4)}
 
 
-def campaign(seed: int, tries: int, targets: Sequence[str], out: Path) -> list[list[str]]:
-    """Make all tries, in processes that may die; return the log: number, target, code, how it ended, seconds."""
+def campaign(seed: int, tries: int, targets: Sequence[str], out: Path) -> None:
+    """Make all tries, in processes that may die; a log has number, target, code, how it ended and seconds of each."""
     log = out / "log"
     log.write_text("")
     first = 0
     with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as scratch:
         while first < tries:
-            words = [sys.executable, "-m", "research.campaign.fuzz", "--worker", f"{first}:{tries}"]
-            words += ["--seed", str(seed), "--out", str(out), "--scratch", scratch]
-            words += [word for name in targets for word in ("--target", name)]
-            done = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
+            given = ", ".join(map(repr, (seed, first, tries, list(targets), str(out), scratch)))
+            code = f"from research.campaign.fuzz import work; work({given})"
+            done = subprocess.run(
+                [sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False
+            )
             if done.returncode == 0:
                 break
             last = log.read_text().rpartition("\n")[2].split()
@@ -373,7 +342,6 @@ def campaign(seed: int, tries: int, targets: Sequence[str], out: Path) -> list[l
             with log.open("a") as file:
                 file.write(" None crash 0\n")
             first = int(last[0]) + 1
-    return logged(log)
 
 
 def logged(log: Path) -> list[list[str]]:
@@ -411,29 +379,3 @@ def count(made: Part, out: Path, targets: Sequence[str]) -> None:
         endings = Counter(f"exit {code}" if kind == "fine" else kind for _, _, code, kind, _ in own)
         made.rows.append(Row(target, len(own), endings))
     made.findings += [json.loads(case.read_text())["outcome"] for case in sorted(out.glob("*/case.json"))]
-
-
-def run(words: Sequence[str] | None = None) -> int:
-    """Read the command line; exit 1 where there is a finding."""
-    parser = argparse.ArgumentParser(description="Feed evalreport with wrong input.")
-    parser.add_argument("--tries", type=int, default=TRIES)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--target", action="append", choices=list(TARGETS), default=[])
-    parser.add_argument("--out", type=Path, default=FOUND)
-    parser.add_argument("--worker", help=argparse.SUPPRESS)
-    parser.add_argument("--scratch", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args(words)
-    targets = given.target or [name for name in TARGETS if name not in DAMAGED]
-    given.out.mkdir(parents=True, exist_ok=True)
-    if given.worker:
-        first, last = map(int, given.worker.split(":"))
-        work(given.seed, first, last, targets, given.out, given.scratch)
-        return 0
-    log = campaign(given.seed, given.tries, targets, given.out)
-    findings = sum(kind != "fine" for _, _, _, kind, _ in log)
-    print(f"{len(log):,} tries, {findings:,} findings" + (f", saved in {given.out}" if findings else ""))
-    return 1 if findings else 0
-
-
-if __name__ == "__main__":
-    sys.exit(run())

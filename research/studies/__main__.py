@@ -50,9 +50,9 @@ STUDIES: Mapping[str, Table] = {
         "interval_scores", ("level", "skewed", "n"), 1000, 5761, OF_ALL
     ),
     "weights": Table("weights", ("name", "figure", "leads"), 2500, 62004, MISSES),
-    "judge-pools": Table("judge_pools", ("labels of people", "judge"), 600, 59059),
+    "judge-pools": Table("judge_pools", ("labels", "judge"), 600, 59059, HELD),
     "groups": Table("groups", ("design", "n", "seed", "metric", "of", "method"), 24, 20261129),
-    "kinds": Table("kinds", ("kind", "skewed", "figure", "n"), 1000, 20265, OF_ALL),
+    "kinds": Table("kinds", ("kind", "skewed", "figure", "n"), 1000, 20265, MISSES),
     "error-trend": Table("error_trend", ("law", "n"), 2000, 70713, ("sets", "missed", "missed_upper")),
     "few-clusters": Table(
         "few_clusters", ("metric", "clusters", "size", "correlation", "truth"), 8000, 41907, (*HELD, "width")

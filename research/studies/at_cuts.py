@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from scipy import optimize, stats
 
-from evalreport.intervals import leading, limits
+from evalreport.intervals import leading
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.predictions.arrays import Mask
@@ -37,7 +37,6 @@ SHAPES = ((0.5, 1.0), (1.5, 1.0), (3.0, 1.0), (1.5, 2.0), (1.5, 0.5))
 """Shift and spread of the positives' scores."""
 EVERY, RESAMPLES = 10, 500
 """One data set in so many has bootstrap limits beside, of so many replicates."""
-BESIDE = "bootstrap_percentile"
 
 
 @cache
@@ -103,8 +102,10 @@ def of_a_set(
     )  # fmt: skip
     found: dict[tuple[str, str], Tally] = {}
     for (_, quantity), estimate in sample.estimates.items():
-        for interval in (leading(estimate, LEVEL), *([limits(estimate, BESIDE, LEVEL)] if beside else ())):
-            found[quantity.metric, interval.method] = one(
-                truths[quantity.metric], interval.low, interval.high
-            )
+        metric, interval = quantity.metric, leading(estimate, LEVEL)
+        found[metric, interval.method] = one(truths[metric], interval.low, interval.high)
+        if beside and estimate.replicates is not None:
+            # Undefined replicates are left out, where a run gives no limits.
+            low, high = np.nanquantile(estimate.replicates, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+            found[metric, "bootstrap_percentile"] = one(truths[metric], float(low), float(high))
     return found

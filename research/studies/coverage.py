@@ -26,7 +26,7 @@ from research.studies.enumeration import (
 )
 from research.studies.known_limits import KNOWN_LIMITS, MEASURED_AGAIN
 from research.studies.populations import every_design
-from research.studies.rows import NOMINAL, Row, exact_rows, read, simulated_rows
+from research.studies.rows import NOMINAL, Row, read, rows_of, simulated_rows
 from research.studies.tally import LEADING
 
 SIZES = (30, 100, 1000)
@@ -44,19 +44,19 @@ def enumerated() -> Iterator[Row]:
     """Yield the rows of the cells in which every outcome is enumerated."""
     for n in SIZES:
         for p, tallies in proportions(n, TRUE_PROPORTIONS).items():
-            yield from exact_rows(f"p = {p:g}", n, "value", tallies, truth=p, leader="wilson")
+            yield from rows_of((f"p = {p:g}", n, "value", "a", "accuracy"), tallies, p, "wilson")
     for n in PAIRED_SIZES:
         for discordance, delta in DISCORDANCE:
             both = 0.8 * (1 - discordance)
             cells = (both, (discordance + delta) / 2, (discordance - delta) / 2, 1 - both - discordance)
             name = f"discordance {discordance:g}, difference {delta:g}"
-            tallies = paired(n, cells)
-            yield from exact_rows(name, n, "difference", tallies, truth=delta, leader="plus_two")
+            yield from rows_of((name, n, "difference", "a", "accuracy"), paired(n, cells), delta, "plus_two")
     for n in SIZES:
         for first, second in APART:
             name, tallies = f"two test sets, p = {first:g} and {second:g}", independent(n, first, second)
-            leader = "newcombe_independent"
-            yield from exact_rows(name, n, "difference", tallies, truth=first - second, leader=leader)
+            yield from rows_of(
+                (name, n, "difference", "a", "accuracy"), tallies, first - second, "newcombe_independent"
+            )
 
 
 def rows(run: harness.Run) -> Iterator[Mapping[str, object]]:

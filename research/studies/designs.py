@@ -188,15 +188,15 @@ def cluster_design() -> Design:
     def draw(generator: np.random.Generator, n_clusters: int) -> tuple[Predictions, Sampling]:
         # Beta(4 p, 4 (1 - p)) has the intraclass correlation 1 / (1 + 4).
         cluster = np.repeat(np.arange(n_clusters), IN_A_CLUSTER)
-        return _answers_in_clusters(generator, cluster, {"a": generator.beta(3.2, 0.8, n_clusters)})
+        return answers_in_clusters(generator, cluster, {"a": generator.beta(3.2, 0.8, n_clusters)})
 
     text = "G clusters of 10 examples, intraclass correlation 0.2, accuracy 0.8, classes even"
     return Design("clusters of ten", text, (10, 30, 100), draw, _truths_in_clusters({"a": 0.8}))
 
 
-def unequal_clusters(name: str, accuracy: float, correlation: float) -> Design:
+def unequal_clusters(name: str, accuracy: float, correlation: float, ahead: float = 0.05) -> Design:
     """Return clusters of 400 down to 10 examples, in equal steps of the logarithm; the second model errs more."""
-    shares = {"a": accuracy, "b": accuracy - 0.05}
+    shares = {"a": accuracy, "b": accuracy - ahead}
     concentration = 1 / correlation - 1
 
     def draw(generator: np.random.Generator, n_clusters: int) -> tuple[Predictions, Sampling]:
@@ -205,14 +205,14 @@ def unequal_clusters(name: str, accuracy: float, correlation: float) -> Design:
             model: generator.beta(concentration * p, concentration * (1 - p), n_clusters)
             for model, p in shares.items()
         }
-        return _answers_in_clusters(generator, np.repeat(np.arange(n_clusters), sizes), chances)
+        return answers_in_clusters(generator, np.repeat(np.arange(n_clusters), sizes), chances)
 
     text = f"G clusters of {LARGEST} down to {SMALLEST} examples, intraclass correlation {correlation:g}, accuracy"
-    text += f" {accuracy:g} (b: {accuracy - 0.05:g}), classes even"
+    text += f" {accuracy:g} (b: {accuracy - ahead:g}), classes even"
     return Design(name, text, (8, 20), draw, _truths_in_clusters(shares))
 
 
-def _answers_in_clusters(
+def answers_in_clusters(
     generator: np.random.Generator, cluster: npt.NDArray[np.int64], chances: Mapping[str, Floats]
 ) -> tuple[Predictions, Sampling]:
     """Draw answers that are right with the chance of the model in the example's cluster."""

@@ -6,8 +6,8 @@ random over five tasks or over the questions; of a question with four answers th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from evalreport.loading.load import load
 from evalreport.metrics.estimation import estimate_table
 from evalreport.metrics.registry import JUDGED, Quantity
 from evalreport.options import Options
-from research.studies.harness import Run
+from research.studies.harness import Cell
+from research.studies.simulation import LEVEL
 from research.studies.tally import Tally, one
 
-LEVEL = 0.95
 LABELS = 60
 RIGHT = (0.9, 0.8, 0.7, 0.6, 0.5)
 """The share of right answers by task."""
@@ -78,18 +78,22 @@ def held(columns: Columns, truth: float) -> Tally:
     return one(truth, interval.low, interval.high)
 
 
-def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield how often the interval held in each cell, with the lower limit of that share at 99 %."""
-    generator = np.random.default_rng(run.seed)
-    for judge in JUDGES:
-        cells: dict[str, tuple[Callable[[], Columns], float]] = {
-            name: (partial(tasks, generator, sizes, judge), float(np.mean(RIGHT)))
-            for name, sizes in SIZES.items()
-        }
-        cells["one of four attempts"] = (partial(attempts, generator, judge), BETA[0] / sum(BETA))
-        for name, (drawn, truth) in cells.items():
-            tally = sum((held(drawn(), truth) for _ in range(run.replications)), Tally())
-            yield {
-                "labels of people": name, "judge": judge, "gold": LABELS, "sets": round(tally.given),
-                "held": f"{tally.coverage:.4f}", "lower": f"{tally.least(0.99):.4f}", "seed": run.seed,
-            }  # fmt: skip
+@dataclass(frozen=True)
+class Pool(Cell):
+    """What people's labels are of, and the judge."""
+
+    labels: str
+    judge: str
+
+
+ONE_ATTEMPT = "one of four attempts"
+CELLS = tuple(
+    Pool(f"{labels}, {judge}", labels, judge) for judge in JUDGES for labels in (*SIZES, ONE_ATTEMPT)
+)
+
+
+def counted(cell: Pool, generator: np.random.Generator, _number: int) -> Mapping[tuple[()], Tally]:
+    """Say whether the interval of one data set holds the true mean."""
+    if cell.labels == ONE_ATTEMPT:
+        return {(): held(attempts(generator, cell.judge), BETA[0] / sum(BETA))}
+    return {(): held(tasks(generator, SIZES[cell.labels], cell.judge), float(np.mean(RIGHT)))}

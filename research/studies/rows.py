@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from evalreport.intervals import INTERVALS
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS
 from research.studies import tables
 from research.studies.designs import Kind
 from research.studies.harness import Result
 from research.studies.populations import population
-from research.studies.simulation import Measured, measured
 from research.studies.tally import LEADING, Tally
 
 NOMINAL = 0.95
@@ -96,53 +96,46 @@ def stem(spelled: str) -> str:
     return spelled if spelled in METRICS else spelled.rpartition("_")[0]
 
 
-def rows_of(
-    design: str, size: int, kind: Kind, model: str, metric: str, *, truth: float, measured: Measured
-) -> Iterator[Row]:
-    """Yield one row for each method that gave any interval, the leading one first."""
-    leader = measured.leaders.most_common(1)[0][0] if measured.leaders else ""
-    for method, tally in measured.tallies.items():
-        if tally.given == 0:
-            continue
-        leads = method == LEADING
-        yield Row(
-            design=design,
-            size=size,
-            kind=kind,
-            model=model,
-            metric=metric,
-            truth=round(truth, 6),
-            method=method,
-            leader=leader if leads else "",
-            sets=0 if tally.exact else round(tally.sets),
-            given=round(tally.given / tally.sets, 4),
-            coverage=round(tally.coverage_of_all if leads else tally.coverage, 4),
-            error=round(tally.error, 5),
-            below=round(tally.below / tally.given, 4),
-            above=round(tally.above / tally.given, 4),
-            width=float(f"{tally.width / tally.given:.4g}"),
-            warned=0.0 if tally.exact else round(measured.warned / tally.sets, 4),
-            rarest=0.0 if tally.exact else round(measured.rarest / (tally.sets + measured.undefined), 1),
-        )
-
-
 def simulated_rows(result: Result) -> Iterator[Row]:
     """Yield the rows of one simulated cell."""
-    name, n = result.cell.design, result.cell.n
+    name, n, totals = result.cell.design, result.cell.n, result.totals
     for truth, value in population(name).truths.items():
+        leads = {key[2]: count for key, count in totals.items() if key[:2] == (truth, "leads")}
+        tallies = {
+            method: totals[truth, method] for method in (LEADING, *INTERVALS) if (truth, method) in totals
+        }
+        leader = max(leads, key=lambda method: leads[method], default="")
         kind, model, quantity = truth
         yield from rows_of(
-            name, n, kind, model, quantity.spelled, truth=value, measured=measured(result, truth)
+            (name, n, kind, model, quantity.spelled),
+            tallies,
+            value,
+            leader,
+            totals["rarest"] / result.data_sets,
         )
 
 
-def exact_rows(
-    design: str, size: int, kind: Kind, tallies: dict[str, Tally], *, truth: float, leader: str
+def rows_of(
+    key: tuple[str, int, Kind, str, str],
+    tallies: Mapping[str, Tally],
+    truth: float,
+    leader: str,
+    rarest: float = 0.0,
 ) -> Iterator[Row]:
-    """Yield the rows of one enumerated cell of an accuracy or a difference of accuracies."""
-    measured = Measured(tallies)
-    measured.leaders[leader] += 1
-    yield from rows_of(design, size, kind, "a", "accuracy", truth=truth, measured=measured)
+    """Yield one row for each method that gave any interval, the leading one first."""
+    design, size, kind, model, metric = key
+    for method, tally in tallies.items():
+        if tally.given:
+            leads = method == LEADING
+            yield Row(
+                design=design, size=size, kind=kind, model=model, metric=metric, truth=round(truth, 6),
+                method=method, leader=leader if leads else "", sets=0 if tally.exact else round(tally.sets),
+                given=round(tally.given / tally.sets, 4),
+                coverage=round(tally.coverage_of_all if leads else tally.coverage, 4), error=round(tally.error, 5),
+                below=round(tally.below / tally.given, 4), above=round(tally.above / tally.given, 4),
+                width=float(f"{tally.width / tally.given:.4g}"),
+                warned=round(tallies[LEADING].warned / tally.sets, 4), rarest=round(rarest, 1),
+            )  # fmt: skip
 
 
 def read(path: Path) -> list[Row]:

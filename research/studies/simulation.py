@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,26 +21,11 @@ from evalreport.schema.metrics import Interval
 from evalreport.texts import Message
 from evalreport.warnings.coverage import largest_of
 from research.studies.designs import Design, Truth
-from research.studies.harness import Cell, Result, named
+from research.studies.harness import Cell, named
 from research.studies.populations import population
 from research.studies.tally import LEADING, Tally, one
 
 LEVEL = 0.95
-
-
-@dataclass(slots=True)
-class Measured:
-    """What was measured of one truth at one size: a tally by method, and how often each method led.
-
-    ``warned`` counts the data sets whose run says that few large losses carry the sum; ``rarest`` adds up how many
-    examples the rarest class has, where there are classes.
-    """
-
-    tallies: dict[str, Tally] = field(default_factory=dict)
-    leaders: Counter[str] = field(default_factory=Counter)
-    undefined: int = 0
-    warned: int = 0
-    rarest: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -63,49 +47,34 @@ def cells(designs: Sequence[Design], n_resamples: int) -> tuple[Sized, ...]:
 
 
 def counted(cell: Sized, generator: np.random.Generator, _number: int) -> Mapping[Any, Any]:
-    """Estimate as a run does, and say what every interval holds: by truth, method and field of a tally."""
+    """Estimate as a run does, and say what every interval holds, by truth and method; and which of them leads."""
     design = population(cell.design)
     predictions, units = design.draw(generator, cell.n)
     sample = estimate_all(
         predictions, design.quantities, units=units, n_resamples=cell.n_resamples,
         seed=int(generator.integers(2**62)),
     )  # fmt: skip
-    figures: dict[Any, Any] = {}
+    figures: dict[Any, Any] = {"rarest": _rarest(predictions)}
     for truth, value in design.truths.items():
-        one_set = measure(sample, truth, value)
-        figures |= {(truth, method): tally for method, tally in one_set.tallies.items()}
-        figures |= {(truth, "leads", method): count for method, count in one_set.leaders.items()}
-        figures |= {(truth, name): getattr(one_set, name) for name in ("undefined", "warned", "rarest")}
+        kind, model, quantity = truth
+        estimate = estimate_of(sample, truth)
+        if not estimate.defined:
+            continue
+        first = led(estimate)
+        largest = [
+            largest_of(sample, name, quantity) for name in ("ab" if kind == "difference" else (model,))
+        ]
+        warned = any(found is not None and found[-1] for found in largest)
+        tally = replace(one(value, first.low, first.high), warned=float(warned))
+        figures |= {(truth, LEADING): tally, (truth, "leads", first.method): 1}
+        for name in INTERVALS:
+            interval = limits(estimate, name, LEVEL)
+            figures[truth, name] = one(value, interval.low, interval.high)
     return figures
 
 
-def measured(result: Result, truth: Truth) -> Measured:
-    """Return what a cell's data sets say of one truth."""
-    totals = result.totals
-    tallies = {m: totals[truth, m] for m in (LEADING, *INTERVALS) if (truth, m) in totals}
-    leaders = Counter({key[2]: int(n) for key, n in totals.items() if key[:2] == (truth, "leads")})
-    undefined, warned = (round(totals.get((truth, name), 0.0)) for name in ("undefined", "warned"))
-    return Measured(tallies, leaders, undefined, warned, totals.get((truth, "rarest"), 0.0))
-
-
-def measure(sample: Sample, truth: Truth, value: float) -> Measured:
-    """Compute every interval of one estimate and say what holds the true value."""
-    kind, model, quantity = truth
-    estimate, rarest = estimate_of(sample, truth), _rarest(sample.predictions)
-    if not estimate.defined:
-        return Measured(undefined=1, rarest=rarest)
-    first = led(estimate)
-    tallies = {LEADING: one(value, first.low, first.high)}
-    for name in INTERVALS:
-        found = limits(estimate, name, LEVEL)
-        tallies[name] = one(value, found.low, found.high)
-    models = ("a", "b") if kind == "difference" else (model,)
-    largest = [largest_of(sample, name, quantity) for name in models]
-    warned = any(found is not None and found[-1] for found in largest)
-    return Measured(tallies, Counter([first.method]), warned=int(warned), rarest=rarest)
-
-
 def _rarest(predictions: Predictions) -> float:
+    """Return how many examples the rarest class has; 0 where there are no classes."""
     if not predictions.classes or predictions.y_true is None:
         return 0.0
     return float(np.bincount(predictions.y_true, minlength=len(predictions.classes)).min())

@@ -19,7 +19,7 @@ from evalreport.metrics.sample import estimate_all
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
 from evalreport.samplings import Sampling, sampling_by
-from research.studies.designs import LARGEST, SMALLEST, labelled
+from research.studies.designs import answers_in_clusters, unequal_clusters
 from research.studies.harness import Cell, Result, Study
 from research.studies.judgement import LEAST, Line, at_least, at_most
 from research.studies.pair_decision import LEADING, decide_pair
@@ -105,23 +105,12 @@ def _equivalent(cell: Unequal, predictions: Predictions, units: Sampling, seed: 
 
 def draw(cell: Unequal, generator: np.random.Generator) -> tuple[Predictions, Sampling]:
     """Draw a test set and its units: errors do not depend on the class, so that F1 equals accuracy."""
-    shares = (ACCURACY, ACCURACY - cell.ahead)
-    group = weight = None
     if cell.clusters:
-        sizes = np.round(np.geomspace(LARGEST, SMALLEST, cell.clusters)).astype(int)
-        group = np.repeat(np.arange(cell.clusters), sizes)
-        spread = 1 / CORRELATION - 1
-        chances = [generator.beta(spread * p, spread * (1 - p), cell.clusters)[group] for p in shares]
-    else:
-        chances = [np.full(N, p) for p in shares]
-        weight = np.exp(generator.normal(size=N))
-    n = len(chances[0])
-    true = generator.random(n) < 0.5
-    said = {
-        name: ((generator.random(n) < chance) == true).astype(np.int32)
-        for name, chance in zip("ab", chances, strict=True)
-    }
-    return labelled(true.astype(np.int32), said, 2), sampling_by(n, group, weight=weight)
+        return unequal_clusters("", ACCURACY, CORRELATION, cell.ahead).draw(generator, cell.clusters)
+    weight = np.exp(generator.normal(size=N))
+    chances = {model: np.full(N, p) for model, p in (("a", ACCURACY), ("b", ACCURACY - cell.ahead))}
+    predictions, _ = answers_in_clusters(generator, np.arange(N), chances)
+    return predictions, sampling_by(N, weight=weight)
 
 
 def promised(result: Result) -> Iterator[Line]:

@@ -71,7 +71,7 @@ def test_jobs_change_no_figure() -> None:
     def tallies(seed: int, jobs: int) -> dict[object, Tally]:
         results = harness.measure(cells, simulation.counted, harness.Run(60, seed, jobs))
         return {
-            (result.cell.name, truth): simulation.measured(result, truth).tallies[LEADING]
+            (result.cell.name, truth): result.totals[truth, LEADING]
             for result in results
             for truth in simulation.population(result.cell.design).truths
         }

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.system
 
 
 def test_five_hundred_wrong_inputs_end_in_words(tmp_path: Path) -> None:
     """Exit codes 0 to 4, no traceback, no warning of a library, no secret; what is found is saved and named."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "research.campaign.fuzz",
-            "--tries",
-            "500",
-            "--seed",
-            "1",
-            "--out",
-            str(tmp_path),
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "500 tries, 0 findings" in done.stdout
-    assert len((tmp_path / "log").read_text().splitlines()) == 500
+    from research.campaign import fuzz
+
+    part = fuzz.part(seed=1, tries=500, out=tmp_path / "found")
+    assert part.findings == []
+    assert (part.tries, sum(row.counts.total() for row in part.rows)) == (500, 500)
 
 
 def test_the_fuzzer_finds_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader that is broken on purpose: a defect, told apart by where it is, and an input made smaller."""
+    """A reader that is broken on purpose: a defect, told apart by where it is."""
     from evalreport.sources import formats
     from research.campaign import fuzz
     from research.campaign.answers import host
@@ -53,10 +34,7 @@ def test_the_fuzzer_finds_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monk
         outcome = fuzz.tried(case, tmp_path / "try", address, answers)
         assert (outcome.code, outcome.kind) == (70, "defect")
         assert outcome.what == "ZeroDivisionError in formats.py:read_file"
-        small = fuzz.reduced(case, outcome, tmp_path / "try", address, answers)
-    assert "other.txt" not in small.files
-    assert len(small.files["m.csv"]) < len(case.files["m.csv"])
-    assert (fuzz.saved(small, outcome, "delimited", "by hand", tmp_path) / "case.json").is_file()
+    assert (fuzz.saved(case, outcome, "delimited", "by hand", tmp_path) / "case.json").is_file()
 
 
 def test_a_try_can_be_made_again() -> None:
@@ -129,13 +107,10 @@ def test_a_page_that_acts_is_noticed(browser: object, tmp_path: Path) -> None:
 
 def test_damaged_aggregates_and_histories_end_in_words(tmp_path: Path) -> None:
     """A hundred edits of their files and tables, with digests made anew: refused or shown, and never believed."""
-    words = ["--tries", "100", "--seed", "4", "--target", "aggregate", "--target", "history"]
-    done = subprocess.run(
-        [sys.executable, "-m", "research.campaign.fuzz", *words, "--out", str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "100 tries, 0 findings" in done.stdout
+    from research.campaign import fuzz
+
+    part = fuzz.damaged(seed=4, tries=100, out=tmp_path / "found")
+    assert (part.tries, part.findings) == (100, [])
 
 
 def test_contradictions_that_are_accepted_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
