@@ -12,7 +12,11 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from evalreport.errors import InputError, InputErrors, UsageError
 from evalreport.files import Kind, publish
@@ -51,9 +55,6 @@ from evalreport.sources.files import (
 )
 from evalreport.sources.reading import OF_AGGREGATE
 from evalreport.sources.recorded import places, recorded_files, stays_below
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 KIND = Kind("aggregate", lambda name: name == MANIFEST or name in FILES[-1])
 _BINDING = ("task", "positive", "threshold", "cluster", "weight", "resamples", "seed")
@@ -217,8 +218,6 @@ def lazy_frames(models: object) -> dict[str, Any]:
 
 
 def _of_file(file: File, engine: Engine, *, is_truth: bool) -> Source:
-    import narwhals as nw
-
     frame = engine.scan(file.path, file.name)
     given = [nw.lit(value).alias(name) for name, value in file.belongs.columns.items()]
     frame = frame.with_columns(*given) if given else frame
@@ -226,8 +225,6 @@ def _of_file(file: File, engine: Engine, *, is_truth: bool) -> Source:
 
 
 def _as_parquet(table: pa.Table) -> bytes:
-    import pyarrow.parquet as pq
-
     stream = io.BytesIO()
     pq.write_table(table.replace_schema_metadata(OF_AGGREGATE), stream, compression="zstd")
     return stream.getvalue()

@@ -10,10 +10,11 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from typing import TYPE_CHECKING
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from evalreport.errors import InputError, UsageError, no_weight, refuse_all, together
 from evalreport.loading.probabilities import LEAST_CONFIDENCE
@@ -21,7 +22,7 @@ from evalreport.options import Options
 from evalreport.predictions.column_names import PROBABILITY_PREFIXES
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.spelling import MISSING_WORDS, parse_labels
-from evalreport.scale.engines import Engine
+from evalreport.scale.engines import Engine, Frame
 from evalreport.scale.label_sources import (
     COUNT,
     PREDICTION,
@@ -40,12 +41,6 @@ from evalreport.scale.label_sources import (
 from evalreport.scale.plan import Plan, planned
 from evalreport.scale.scores import Scored, score_sums
 from evalreport.texts import quoted
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    import pyarrow as pa
-
-    from evalreport.scale.engines import Frame
 
 Numbers = npt.NDArray[np.int64]
 
@@ -200,8 +195,6 @@ def _check(codes: _Codes, plan: Plan, columns: Mapping[str, str]) -> None:
 
 
 def _stands_twice(codes: _Codes, plan: Plan, twice: npt.NDArray[np.bool_]) -> InputError:
-    import narwhals as nw
-
     example = _example(codes, plan, twice)
     rows = plan.rows.filter(nw.col("id") == example)
     sums = collected(rows.select(*((nw.col(name) >= 0).cast(nw.Int64).sum() for name in plan.numbers)))
@@ -257,8 +250,6 @@ def _of(codes: _Codes, wrong: npt.NDArray[np.bool_]) -> str:
 
 def _example(codes: _Codes, plan: Plan, wrong: npt.NDArray[np.bool_]) -> str:
     """Return the first id, in order, of the largest of the wrong cells: the engine counts once more for it."""
-    import narwhals as nw
-
     cell = int(np.argmax(np.where(wrong, codes.count, -1)))
     wanted = {"n": int(codes.n[cell])}
     wanted |= {name: int(codes.number[i, cell]) for i, name in enumerate(plan.numbers)}
@@ -268,8 +259,6 @@ def _example(codes: _Codes, plan: Plan, wrong: npt.NDArray[np.bool_]) -> str:
 
 def _table(codes: _Codes, plan: Plan) -> pa.Table:
     """Return the counts as text columns, equal cells together and in canonical order."""
-    import pyarrow as pa
-
     # True values that no model predicts are no examples.
     used = codes.given[~codes.is_truth].all(axis=0)
     predictions = codes.digit(PREDICTION)
@@ -299,8 +288,6 @@ def _scores(codes: _Codes, plan: Plan, engine: Engine) -> ScoreSums | None:
     InputError
         A score that is empty or no finite number, a probability outside [0, 1], an example without a label.
     """
-    import narwhals as nw
-
     used = codes.given[~codes.is_truth].all(axis=0)
     predicted = codes.digit(PREDICTION)[~codes.is_truth]
     true = codes.agreed(TRUTH)
@@ -344,8 +331,6 @@ def _scores(codes: _Codes, plan: Plan, engine: Engine) -> ScoreSums | None:
 
 def _digit(plan: Plan, name: str) -> nw.Expr:
     """Return one digit of an id: what any of its rows says, where they agree."""
-    import narwhals as nw
-
     order = list(plan.digits)
     below = math.prod(len(plan.digits[other]) + 1 for other in order[order.index(name) + 1 :])
     size = len(plan.digits[name]) + 1
@@ -362,8 +347,6 @@ def _limits(
     frame: Frame, plan: Plan, names: Sequence[str], ranked: Sequence[int]
 ) -> dict[str, tuple[float, float]]:
     """Return the smallest and the largest number in each column, and refuse what a run refuses."""
-    import narwhals as nw
-
     asked: list[nw.Expr] = []
     for name in names:
         column = nw.col(name)

@@ -10,9 +10,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from evalreport.engine.distributions import log
 from evalreport.errors import UsageError
@@ -25,9 +26,6 @@ from evalreport.scale.manifest import HISTOGRAMS, PRODUCTS, Manifest
 from evalreport.scale.scores import BITS
 from evalreport.sources.files import COUNTS
 from evalreport.texts import Message
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Group = tuple[str | None, str | None]
 """A column of slices and one of its values; both None: all examples."""

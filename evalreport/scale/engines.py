@@ -15,7 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
+from typing import Any, TypeAlias, cast, get_args
+
+import duckdb
+import narwhals as nw
+import pyarrow as pa
 
 from evalreport.errors import EvalreportError, InputError, UsageError, redacted
 from evalreport.options import Engine as Name
@@ -25,11 +29,7 @@ from evalreport.sources.database import database, usable_memory
 from evalreport.sources.reading import file_format, literal_path, quote_name, quote_text
 from evalreport.sources.unpacking import is_gzipped
 
-if TYPE_CHECKING:
-    import narwhals as nw
-    import pyarrow as pa
-
-    Frame = nw.LazyFrame[Any]
+Frame = nw.LazyFrame[Any]
 
 Untyped: TypeAlias = Any
 """Of Dask and Spark, whose functions have no types."""
@@ -126,8 +126,6 @@ def engine_of(frame: Untyped) -> Engine | None:
 
 def lazy(native: Untyped) -> Frame:
     """Return an engine's own frame as one that plans are made of."""
-    import narwhals as nw
-
     with warnings.catch_warnings():
         # From 2.29 on narwhals tells users of Dask to install a package, which this program has no use for yet.
         warnings.filterwarnings("ignore", ".*narwhals-dask", FutureWarning)
@@ -140,8 +138,6 @@ def lazy(native: Untyped) -> Frame:
 
 @contextmanager
 def _duckdb(memory_limit: int | None) -> Iterator[Engine]:
-    import duckdb
-
     from evalreport.sources.binary import class_names_of
     from evalreport.sources.formats import read_file
 
@@ -225,8 +221,6 @@ def _gave_up(name: Name, error: Exception) -> InputError:
 
 
 def _table(arrays: Any) -> pa.Table:
-    import pyarrow as pa
-
     return pa.table({header or "Unnamed: 0": array for header, array in arrays.items()})
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.roles import MOST_CLASSES, Roles, about_truth, require_usable, understand
@@ -29,14 +30,9 @@ from evalreport.predictions.spelling import (
     one_spelling,
 )
 from evalreport.registry import unknown_name
+from evalreport.scale.engines import Frame
 from evalreport.sources.reading import MOST_TEXTS, empty_file
 from evalreport.texts import say
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    import pyarrow as pa
-
-    from evalreport.scale.engines import Frame
 
 COUNT, TRUTH, PREDICTION = "count", "y_true", ANSWERS
 """The columns of a table of counts: a prediction's is followed by the model's name."""
@@ -165,8 +161,6 @@ class Graded:
 
 def _doubles(one: OpenedSource, header: str) -> nw.Expr:
     """Return a column as doubles; of single precision by its text, as ``predictions.cells.as_written`` does."""
-    import narwhals as nw
-
     column = nw.col(header)
     return (column.cast(nw.String) if one.schema[header] == nw.Float32 else column).cast(nw.Float64)
 
@@ -192,8 +186,6 @@ def graded(one: OpenedSource, classes: Sequence[str], positive: str) -> Graded |
 
 def _complement(p: nw.Expr) -> nw.Expr:
     """Return 1 - p as it would be written, as ``predictions.spelling.complement`` does."""
-    import narwhals as nw
-
     whole = (p * WRITTEN).round(0)
     return nw.when(whole / WRITTEN == p).then((WRITTEN - whole) / WRITTEN).otherwise(1.0 - p)
 
@@ -277,8 +269,6 @@ def labelled(
     UsageError
         Too many values of a column.
     """
-    import narwhals as nw
-
     name, frame = one.source.name, one.source.frame
     rows = int(collected(frame.select(nw.len().alias("n")))["n"][0].as_py())
     if rows == 0:
@@ -340,8 +330,6 @@ def as_text(one: OpenedSource, header: str) -> nw.Expr:
     InputError
         A column of neither text nor numbers.
     """
-    import narwhals as nw
-
     kind, column = one.schema[header], nw.col(header)
     is_id = header == one.roles.columns.get("id")
     texts = (nw.String, nw.Categorical, nw.Enum, nw.Date, *(() if is_id else (nw.Boolean,)))
@@ -356,9 +344,6 @@ def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> d
 
     ``option`` says what a column is that holds no labels. Equal weights are one text.
     """
-    import narwhals as nw
-    import pyarrow as pa
-
     is_label = option is None
     most = MOST_SPELLINGS if is_label else MOST_TEXTS
     texts = one.source.frame.select(as_text(one, header).alias("text"))
@@ -392,8 +377,6 @@ def _distinct(one: OpenedSource, header: str, *, option: str | None = None) -> d
 
 def _as_weights(texts: dict[str, str], *, name: str, header: str) -> dict[str, str]:
     """Spell equal weights alike, and refuse what a run refuses."""
-    import pyarrow as pa
-
     numbers = floats(as_numbers(pa.array(texts.values(), pa.string())))
     for text, number in zip(texts.values(), numbers.tolist(), strict=True):
         if not 0 <= number < math.inf:
@@ -409,8 +392,6 @@ def collected(frame: Frame) -> pa.Table:
 
 def whole_numbers(table: pa.Table, column: str) -> npt.NDArray[np.int64]:
     """Return a column of whole numbers as int64."""
-    import pyarrow as pa
-
     values: npt.NDArray[np.int64] = table[column].cast(pa.int64()).to_numpy()
     return values
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import narwhals as nw
+import pyarrow as pa
 
 from evalreport.errors import InputError, UsageError
 from evalreport.loading.task import positive_of
 from evalreport.options import Options
 from evalreport.predictions.spelling import in_order, one_spelling
-from evalreport.scale.engines import Engine
+from evalreport.scale.engines import Engine, Frame
 from evalreport.scale.label_sources import (
     COUNT,
     PREDICTION,
@@ -30,11 +32,6 @@ from evalreport.scale.label_sources import (
     require_classes,
     without_labels,
 )
-
-if TYPE_CHECKING:
-    import narwhals as nw
-
-    from evalreport.scale.engines import Frame
 
 _ABSENT = -1
 """The number of a model that has no row."""
@@ -93,8 +90,6 @@ def planned(
     UsageError
         Where the columns have too many values to be digits of one number.
     """
-    import narwhals as nw
-
     givers = _givers(coded)
     labels = {
         text for one in coded for name in (TRUTH, PREDICTION) for text in one.values.get(name, {}).values()
@@ -137,8 +132,6 @@ def planned(
 
 def _only(column: str, place: int) -> nw.Expr:
     """Return a column in the rows of one giver; elsewhere no number (-1) or nothing."""
-    import narwhals as nw
-
     own = nw.when(nw.col("giver") == place).then(nw.col(column))
     return own.otherwise(nw.lit(_ABSENT)) if column == "number" else own
 
@@ -206,8 +199,6 @@ def _numbered(
 
     Where examples are ranked, also into its score and its probability.
     """
-    import narwhals as nw
-
     opened = one.opened
     headers = headers_of(opened, [name for name in digits if name not in (TRUTH, PREDICTION)])
     if "model" in one.values:
@@ -244,8 +235,6 @@ def _numbered(
 
 def _cut(labels: Sequence[str], positive: str | None, threshold: float | None) -> nw.Expr:
     """Return the digit of the label that is cut from a probability or a score; 0 where that is empty."""
-    import narwhals as nw
-
     threshold = 0.5 if threshold is None else threshold
     yes = 1 + (labels.index(positive) if positive is not None else 0)
     label = nw.when(nw.col("cut") >= threshold).then(nw.lit(yes)).otherwise(nw.lit(3 - yes))
@@ -256,9 +245,6 @@ def _joined(
     frame: Frame, text: str, code: str, values: dict[str, str], places: Sequence[str | None], engine: Engine
 ) -> Frame:
     """Add the code of a text: its position among ``places``, counted from 1; 0 where it is empty."""
-    import narwhals as nw
-    import pyarrow as pa
-
     number = {value: i + 1 for i, value in enumerate(places)}
     if not values:
         return frame.with_columns(nw.lit(0).cast(nw.Int64).alias(code))

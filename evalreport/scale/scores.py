@@ -9,22 +9,18 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from evalreport.metrics.registry import losses_of_probability, slopes_of_ranks
 from evalreport.predictions.arrays import Values
 from evalreport.predictions.score_sums import FORECAST_BINS, ScoreSums, by_bin, forecast_key, groups_of
-from evalreport.scale.engines import Engine
+from evalreport.scale.engines import Engine, Frame
 from evalreport.scale.label_sources import collected, whole_numbers
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    import pyarrow as pa
-
-    from evalreport.scale.engines import Frame
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -80,9 +76,6 @@ class Scored:
 
 def score_sums(scored: Scored, engine: Engine) -> ScoreSums:
     """Let an engine make the histograms, and then the sums of products."""
-    import narwhals as nw
-    import pyarrow as pa
-
     cuts = [_cuts(scored, k, engine) for k in range(len(scored.models))]
     frame = scored.frame
     for k, cut in enumerate(cuts):
@@ -127,8 +120,6 @@ class _Slicing:
 
 def histograms_schema() -> pa.Schema:
     """Return the columns of the table of histograms."""
-    import pyarrow as pa
-
     texts = [(name, pa.string()) for name in ("slice", "value", "model")]
     numbers = [("low", pa.float64()), ("high", pa.float64()), ("count", pa.int64())]
     return pa.schema([*texts, ("probability", pa.bool_()), ("positive", pa.bool_()), *numbers])
@@ -136,8 +127,6 @@ def histograms_schema() -> pa.Schema:
 
 def products_schema() -> pa.Schema:
     """Return the columns of the table of sums of products."""
-    import pyarrow as pa
-
     texts = [(name, pa.string()) for name in ("slice", "value", "metric", "a", "b")]
     return pa.schema([*texts, ("positive", pa.bool_()), ("total", pa.float64())])
 
@@ -182,9 +171,6 @@ class _Cut:
 
 def _placed(frame: Frame, score: str, name: str, level: _Level, engine: Engine) -> Frame:
     """Add the number of each row's cell, or replace it by that of its part."""
-    import narwhals as nw
-    import pyarrow as pa
-
     half = nw.col(score) / 2
     if len(level.code) == 1:
         low, by_width, last, first = (
@@ -203,8 +189,6 @@ def _placed(frame: Frame, score: str, name: str, level: _Level, engine: Engine) 
 
 def _cuts(scored: Scored, k: int, engine: Engine) -> _Cut:
     """Cut a model's scores into bins that hold a small share of each class, or one score."""
-    import narwhals as nw
-
     low, high = scored.limits[k]
     span = high / 2 - low / 2
     by_width = FIRST_CELLS / span if span > 0 and math.isfinite(FIRST_CELLS / span) else 0.0
@@ -237,8 +221,6 @@ Counted = tuple[Numbers, Numbers, Numbers, Numbers]
 
 
 def _histogram(by: _Slicing, k: int) -> Counted:
-    import narwhals as nw
-
     names = [by.group, "y", f"c{k}"]
     table = collected(by.frame.group_by(*names).agg(nw.len().alias("count")))
     table = table.sort_by([(name, "ascending") for name in names])
@@ -249,7 +231,6 @@ def _histogram(by: _Slicing, k: int) -> Counted:
 def _as_table(
     by: _Slicing, model: str, probability: bool, cut: _Cut, group: Numbers, y: Numbers, code: Numbers, count: Numbers
 ) -> pa.Table:  # fmt: skip
-    import pyarrow as pa
 
     place = np.searchsorted(cut.code, code)
     rows = len(code)
@@ -274,8 +255,6 @@ def _products(
     scored: Scored, by: _Slicing, cuts: Sequence[_Cut], counted: Sequence[Counted], engine: Engine
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of the table of products: of derivatives of rank metrics, and of losses of probabilities."""
-    import narwhals as nw
-
     slopes_by_name, losses_by_name = slopes_of_ranks(), losses_of_probability()
     frame, group = by.frame, by.group
     scales: dict[str, Floats] = {}
@@ -321,8 +300,6 @@ def _products(
 
 def _forecasts(scored: Scored, by: _Slicing, k: int) -> Iterator[dict[str, object]]:
     """Yield how many examples a model's probabilities put into each of ten bins, and the sums of the probabilities."""
-    import narwhals as nw
-
     p, scale = nw.col(f"p{k}"), _power_below(2.0**BITS / scored.n)
     place = (p * FORECAST_BINS).round(12).floor().clip(0, FORECAST_BINS - 1).cast(nw.Int64)
     scaled = (p * scale + 0.5).floor().cast(nw.Int64)
@@ -352,8 +329,6 @@ def _slopes(
     metrics: Iterable[Callable[..., Any]], cut: _Cut, counted: Counted, groups: int, scales: dict[str, Floats], k: int
 ) -> pa.Table:  # fmt: skip
     """Return the derivatives of every rank metric by slice, class and bin, scaled to be added as whole numbers."""
-    import pyarrow as pa
-
     group, y, code, count = counted
     place, size = np.searchsorted(cut.code, code), len(cut.code)
     tied = (cut.low == cut.high)[::-1]
