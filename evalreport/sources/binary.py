@@ -476,9 +476,9 @@ def _check_entries(path: Path, chunks: Sequence[Chunk], room: Room) -> None:
 
 
 def _arrow(path: Path, room: Room) -> pa.Table:
-    with path.open("rb") as plain:
-        room.check(declared_by_arrow(plain))
     with pa.OSFile(str(path), "rb") as stream:
+        room.check(declared_by_arrow(stream))
+        stream.seek(0)
         try:
             table = pa.ipc.open_file(stream).read_all()
         except pa.ArrowInvalid:

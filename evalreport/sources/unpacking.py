@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import duckdb
+import pyarrow as pa
 from numpy.lib import format as npy
 
 from evalreport.errors import InputError, UsageError
@@ -37,10 +38,6 @@ BYTES_A_CELL = 8
 
 
 BYTES_A_BLOCK = 1 << 20
-
-
-_DICTIONARY, _RECORDS = 2, 3
-"""What an Arrow message holds: the batches of them that hold data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,103 +204,71 @@ def declared_by_parquet(chunks: Collection[Chunk], headers: Collection[str]) -> 
     return total
 
 
-def declared_by_arrow(stream: BinaryIO) -> int:
+def declared_by_arrow(stream: pa.NativeFile) -> int:
     """Return the bytes that an Arrow file or stream takes, by the lengths that stand before its compressed buffers.
 
-    The layout is that of the Arrow columnar format 1.5 (Message.fbs, File.fbs): messages of flatbuffers, which in a
-    file are found by the blocks of its footer.
+    Arrow reads the messages and checks that each is well-formed. Where they lie in a file, and what a message says of
+    its buffers, it keeps to itself: that is read off the flatbuffers of the columnar format 1.5 (File.fbs and
+    Message.fbs).
 
     Raises
     ------
-    struct.error, ValueError, OSError
+    struct.error, pa.ArrowException, OSError
         It is damaged.
     """
-    start = stream.read(8)
-    total = 0
-    for place in _blocks_of_file(stream) if start.startswith(b"ARROW1") else _messages_of_stream(stream):
-        total += _declared_by_message(stream, place)
-    return total
+    is_file = stream.read(6) == b"ARROW1"
+    stream.seek(0)
+    messages = _messages_of_file(stream) if is_file else pa.ipc.MessageReader.open_stream(stream)
+    return sum(_declared_by_message(message) for message in messages)
 
 
-def _blocks_of_file(stream: BinaryIO) -> Iterator[int]:
-    """Yield where the footer of a file says that its batches lie."""
+def _messages_of_file(stream: pa.NativeFile) -> Iterator[pa.ipc.Message]:
+    """Yield the batches of a file, where its footer says that they lie."""
     end = stream.seek(-10, io.SEEK_END)
     length = struct.unpack("<i", stream.read(4))[0]
     stream.seek(end - length)
-    footer = stream.read(length)
-    root = _follow(footer, 0)
+    footer = memoryview(stream.read(length))
+    root = _part(footer, 0)
     for slot in (2, 3):
-        place = _slot(footer, root, slot)
-        if place is not None:
-            yield from (struct.unpack_from("<q", footer, at)[0] for at in _vector(footer, place, 24))
+        for place, *_ in _structs(footer, root, slot, "<qqq"):
+            stream.seek(place)
+            yield pa.ipc.read_message(stream)
 
 
-def _messages_of_stream(stream: BinaryIO) -> Iterator[int]:
-    """Yield where the messages of a stream lie, one after the other."""
-    place = 0
-    while message := _message(stream, place):
-        yield place
-        metadata, body = message
-        at = _slot(metadata, _follow(metadata, 0), 3)
-        length = 0 if at is None else struct.unpack_from("<q", metadata, at)[0]
-        if length < 0:
-            raise ValueError("a message has a negative length")
-        place = body + length
-
-
-def _message(stream: BinaryIO, place: int) -> tuple[bytes, int] | None:
-    """Return a message's metadata, and where its body begins; None at the end."""
-    stream.seek(place)
-    marker = stream.read(4)
-    marker = stream.read(4) if marker == b"\xff\xff\xff\xff" else marker
-    length = struct.unpack("<i", marker)[0] if marker else 0
-    if length <= 0:
-        return None
-    metadata = stream.read(length)
-    return metadata, stream.tell()
-
-
-def _declared_by_message(stream: BinaryIO, place: int) -> int:
-    message = _message(stream, place)
-    if message is None:
+def _declared_by_message(message: pa.ipc.Message) -> int:
+    if message.type not in ("record batch", "dictionary"):
         return 0
-    metadata, body = message
-    root = _follow(metadata, 0)
-    at, header = _slot(metadata, root, 1), _slot(metadata, root, 2)
-    kind = None if at is None else struct.unpack_from("<B", metadata, at)[0]
-    if header is None or kind not in (_DICTIONARY, _RECORDS):
-        return 0
-    batch = _follow(metadata, header)
-    if kind == _DICTIONARY:
-        batch = _follow(metadata, _required(_slot(metadata, batch, 1)))
-    rows = _slot(metadata, batch, 0)
-    columns, buffers = (
-        list(_vector(metadata, at, 16)) if (at := _slot(metadata, batch, slot)) is not None else []
-        for slot in (1, 2)
-    )
-    # A column of nulls or of bits takes a cell a row once it is read.
-    cells = 0 if rows is None else struct.unpack_from("<q", metadata, rows)[0]
-    total = 0
+    metadata, body = memoryview(message.metadata), memoryview(message.body)
+    batch = _part(metadata, _part(metadata, 0), 2)
+    if message.type == "dictionary":
+        batch = _part(metadata, batch, 1)
+    columns, buffers = (_structs(metadata, batch, slot, "<qq") for slot in (1, 2))
     compressed = _slot(metadata, batch, 3) is not None
-    for offset, length in (struct.unpack_from("<qq", metadata, at) for at in buffers):
-        stream.seek(body + offset)
-        declared = struct.unpack("<q", stream.read(8))[0] if compressed and length > 0 else -1
+    total = 0
+    for offset, length in buffers:
+        declared = struct.unpack_from("<q", body, offset)[0] if compressed and length > 0 else -1
         total += declared if declared >= 0 else length
-    return max(int(total), BYTES_A_CELL * cells * len(columns))
+    # A column of nulls or of bits takes a cell a row once it is read.
+    rows = _slot(metadata, batch, 0)
+    cells = 0 if rows is None else struct.unpack_from("<q", metadata, rows)[0]
+    return max(total, BYTES_A_CELL * cells * len(columns))
 
 
-def _required(place: int | None) -> int:
+def _part(data: memoryview, table: int, slot: int | None = None) -> int:
+    """Return where a part of a flatbuffer's table begins; without a slot the table itself, at the head of the data.
+
+    Raises
+    ------
+    struct.error
+        There is no such part.
+    """
+    place = table if slot is None else _slot(data, table, slot)
     if place is None:
-        raise ValueError("a message lacks a part")
-    return place
-
-
-def _follow(data: bytes, place: int) -> int:
-    """Return where an offset of a flatbuffer leads to."""
+        raise struct.error("a message lacks a part")
     return int(place + struct.unpack_from("<I", data, place)[0])
 
 
-def _slot(data: bytes, table: int, slot: int) -> int | None:
+def _slot(data: memoryview, table: int, slot: int) -> int | None:
     """Return where a field of a flatbuffer's table lies; None where it has its default."""
     vtable = table - struct.unpack_from("<i", data, table)[0]
     if 4 + 2 * slot >= struct.unpack_from("<H", data, vtable)[0]:
@@ -312,10 +277,10 @@ def _slot(data: bytes, table: int, slot: int) -> int | None:
     return table + offset if offset else None
 
 
-def _vector(data: bytes, place: int, size: int) -> range:
-    """Return where the structs of a vector lie."""
-    start = _follow(data, place)
-    count = struct.unpack_from("<I", data, start)[0]
-    if count > len(data) // size:
-        raise ValueError("a list is longer than the message that holds it")
-    return range(start + 4, start + 4 + count * size, size)
+def _structs(data: memoryview, table: int, slot: int, layout: str) -> list[tuple[int, ...]]:
+    """Return the structs of a vector; none where the table has no such vector."""
+    if _slot(data, table, slot) is None:
+        return []
+    start = _part(data, table, slot)
+    end = start + 4 + struct.calcsize(layout) * struct.unpack_from("<I", data, start)[0]
+    return list(struct.iter_unpack(layout, data[start + 4 : end]))

@@ -192,7 +192,7 @@ def test_the_declared_size_of_an_arrow_file_is_that_of_its_buffers(
         }
     )
     path = arrow(tmp_path / "m.arrow", table, compression=compression, stream=stream)
-    with path.open("rb") as file:
+    with pa.OSFile(str(path)) as file:
         declared = unpacking.declared_by_arrow(file)
     assert declared == pytest.approx(table.nbytes, rel=0.01)
 
