@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from pathlib import Path
+from typing import Literal, TypeVar, get_args, get_origin
 
 from evalreport.texts import say
 
@@ -43,16 +45,34 @@ class Key:
 
 def option(
     default: T,
-    kind: Kind,
     metavar: str,
     example: str,
     *,
     group: Group,
     name: str | None = None,
-    choices: tuple[str, ...] = (),
     short: str | None = None,
     loading: bool = False,
 ) -> T:
-    """Return a field that declares an option; see ``Key``."""
-    key = Key(name or "", "", kind, metavar, example, group, choices, short, loading)
+    """Return a field that declares an option; see ``Key``. Its kind and its choices are those of the field's type."""
+    key = Key(name or "", "", "text", metavar, example, group, short=short, loading=loading)
     return field(default=default, metadata={"key": key})
+
+
+def kind_of(hint: object) -> tuple[Kind, tuple[str, ...]]:
+    """Return the kind of an option whose field has a type, and the names to choose from.
+
+    Examples
+    --------
+    >>> kind_of(float | None), kind_of(Literal["svg", "png"] | None), kind_of(tuple[str, ...])
+    (('number', ()), ('choice', ('svg', 'png')), ('list', ()))
+    """
+    parts = get_args(hint)
+    plain = parts[0] if type(None) in parts else hint
+    if get_origin(plain) is Literal:
+        return "choice", get_args(plain)
+    if get_origin(plain) is tuple:
+        return ("list" if get_args(plain)[0] is str else "formats"), ()
+    return _KINDS[plain], ()
+
+
+_KINDS: Mapping[object, Kind] = {str: "text", float: "number", int: "integer", bool: "flag", Path: "path"}

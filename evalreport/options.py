@@ -13,10 +13,10 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeGuard, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeGuard, TypeVar, get_type_hints
 
 from evalreport.errors import UsageError
-from evalreport.keys import Key, Kind, option
+from evalreport.keys import Key, Kind, kind_of, option
 from evalreport.questions.declared_options import RoomOptions
 from evalreport.registry import unknown_name
 from evalreport.texts import say
@@ -93,6 +93,8 @@ PAGE, PDF, JSON, SUMMARY = (FILES[form][0] for form in USUAL_FORMATS)
 T = TypeVar("T")
 Record = TypeVar("Record", "Options", "OutputOptions")
 
+RECORDED_PATHS = ("truth", "looks_file", "criteria")
+"""Fields of ``Options`` with a path, of which results.json has the name."""
 STANDARD_OUTPUT = Path("-")
 LEAST_MEMORY = 100 * 10**6
 MOST_DIGITS_OF_A_SIZE = 20
@@ -106,108 +108,87 @@ class Options(RoomOptions):
     ``metrics``, ``intervals`` and ``tests`` empty mean the defaults; the first metric is the primary one.
     """
 
-    truth: str | None = option(None, "path", "FILE", '"truth.csv"', loading=True, group="Input")
-    task: Task | None = option(
-        None, "choice", "NAME", '"binary"', choices=get_args(Task), loading=True, group="Input"
-    )
-    positive: str | None = option(None, "text", "LABEL", '"1"', loading=True, group="Input")
-    threshold: float | None = option(None, "number", "X", "0.5", loading=True, group="Input")
-    join: Join = option(
-        "error", "choice", "HOW", '"error"', choices=get_args(Join), loading=True, group="Input"
-    )
-    missing: Missing = option(
-        "refuse", "choice", "HOW", '"refuse"', choices=get_args(Missing), loading=True, group="Input"
-    )
-    average: Average = option(
-        "tasks", "choice", "HOW", '"tasks"', choices=get_args(Average), group="Analysis"
-    )
-    wide: bool = option(False, "flag", "", "false", loading=True, group="Input")
-    labels: tuple[str, ...] = option((), "list", "LIST", '["NA"]', loading=True, group="Input")
-    probabilities: Scale | None = option(
-        None, "choice", "HOW", '"percent"', choices=get_args(Scale), loading=True, group="Input"
-    )
-    encoding: str | None = option(None, "text", "NAME", '"latin-1"', loading=True, group="Input")
-    attempts_by: str | None = option(None, "text", "COLUMN", '"task_id"', loading=True, group="Input")
-    outcome: str | None = option(None, "text", "COLUMN", '"correct"', loading=True, group="Input")
-    value: str | None = option(None, "text", "COLUMN", '"auc"', loading=True, group="Input")
-    class_order: str | None = option(None, "text", "LIST", '"low,mid,high"', loading=True, group="Input")
-    level: float | None = option(None, "number", "X", "0.9", loading=True, group="Input")
-    sort_quantiles: bool = option(False, "flag", "", "false", loading=True, group="Input")
-    lower_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
-    higher_is_better: bool = option(False, "flag", "", "false", loading=True, group="Input")
-    baseline: str | None = option(None, "text", "MODEL", '"logreg"', short="-b", group="Analysis")
+    truth: str | None = option(None, "FILE", '"truth.csv"', loading=True, group="Input")
+    task: Task | None = option(None, "NAME", '"binary"', loading=True, group="Input")
+    positive: str | None = option(None, "LABEL", '"1"', loading=True, group="Input")
+    threshold: float | None = option(None, "X", "0.5", loading=True, group="Input")
+    join: Join = option("error", "HOW", '"error"', loading=True, group="Input")
+    missing: Missing = option("refuse", "HOW", '"refuse"', loading=True, group="Input")
+    average: Average = option("tasks", "HOW", '"tasks"', group="Analysis")
+    wide: bool = option(False, "", "false", loading=True, group="Input")
+    labels: tuple[str, ...] = option((), "LIST", '["NA"]', loading=True, group="Input")
+    probabilities: Scale | None = option(None, "HOW", '"percent"', loading=True, group="Input")
+    encoding: str | None = option(None, "NAME", '"latin-1"', loading=True, group="Input")
+    attempts_by: str | None = option(None, "COLUMN", '"task_id"', loading=True, group="Input")
+    outcome: str | None = option(None, "COLUMN", '"correct"', loading=True, group="Input")
+    value: str | None = option(None, "COLUMN", '"auc"', loading=True, group="Input")
+    class_order: str | None = option(None, "LIST", '"low,mid,high"', loading=True, group="Input")
+    level: float | None = option(None, "X", "0.9", loading=True, group="Input")
+    sort_quantiles: bool = option(False, "", "false", loading=True, group="Input")
+    lower_is_better: bool = option(False, "", "false", loading=True, group="Input")
+    higher_is_better: bool = option(False, "", "false", loading=True, group="Input")
+    baseline: str | None = option(None, "MODEL", '"logreg"', short="-b", group="Analysis")
     metrics: tuple[str, ...] = option(
-        (), "list", "NAME", '["accuracy", "f1"]', name="metric", short="-m", group="Analysis"
+        (), "NAME", '["accuracy", "f1"]', name="metric", short="-m", group="Analysis"
     )
     intervals: tuple[str, ...] = option(
-        (), "list", "NAME|all", '["wilson", "bootstrap_bca"]', name="interval", group="Analysis"
+        (), "NAME|all", '["wilson", "bootstrap_bca"]', name="interval", group="Analysis"
     )
     tests: tuple[str, ...] = option(
-        (), "list", "NAME|all", '["mcnemar_midp", "permutation"]', name="test", group="Analysis"
+        (), "NAME|all", '["mcnemar_midp", "permutation"]', name="test", group="Analysis"
     )
-    confidence: float = option(0.95, "number", "X", "0.95", group="Analysis")
-    resamples: int = option(2000, "integer", "N", "2000", group="Analysis")
-    seed: int = option(0, "integer", "N", "0", group="Analysis")
-    correction: Correction = option(
-        "holm", "choice", "NAME", '"holm"', choices=get_args(Correction), group="Analysis"
-    )
-    margin: float | None = option(None, "number", "X", "0.01", group="Analysis")
-    cluster: str | None = option(None, "text", "COLUMN", '"patient"', group="Analysis")
-    weight: str | None = option(None, "text", "COLUMN", '"weight"', group="Analysis")
-    order: Order | None = option(None, "choice", "NAME", '"time"', choices=get_args(Order), group="Analysis")
-    horizon: int | None = option(None, "integer", "H", "12", group="Analysis")
+    confidence: float = option(0.95, "X", "0.95", group="Analysis")
+    resamples: int = option(2000, "N", "2000", group="Analysis")
+    seed: int = option(0, "N", "0", group="Analysis")
+    correction: Correction = option("holm", "NAME", '"holm"', group="Analysis")
+    margin: float | None = option(None, "X", "0.01", group="Analysis")
+    cluster: str | None = option(None, "COLUMN", '"patient"', group="Analysis")
+    weight: str | None = option(None, "COLUMN", '"weight"', group="Analysis")
+    order: Order | None = option(None, "NAME", '"time"', group="Analysis")
+    horizon: int | None = option(None, "H", "12", group="Analysis")
     gates: tuple[str, ...] = option(
-        (), "list", "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate", group="Gates"
+        (), "EXPR", '["forest.accuracy >= 0.90", "n >= 500"]', name="gate", group="Gates"
     )
-    fixed_class_counts: bool = option(False, "flag", "", "false", group="Analysis")
-    between_runs: float | None = option(None, "number", "X", "0.01", group="Analysis")
+    fixed_class_counts: bool = option(False, "", "false", group="Analysis")
+    between_runs: float | None = option(None, "X", "0.01", group="Analysis")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
     """The options of outputs and of running; results.json does not depend on them."""
 
-    output: Path = option(
-        Path("evalreport-out"), "path", "DIR", '"evalreport-out"', short="-o", group="Output"
-    )
+    output: Path = option(Path("evalreport-out"), "DIR", '"evalreport-out"', short="-o", group="Output")
     formats: tuple[Format, ...] = option(
-        USUAL_FORMATS,
-        "formats",
-        "LIST",
-        '["html", "pdf", "json", "md"]',
-        name="format",
-        short="-f",
-        group="Output",
+        USUAL_FORMATS, "LIST", '["html", "pdf", "json", "md"]', name="format", short="-f", group="Output"
     )
     formats_named: bool = False
-    figures: FigureKind | None = option(
-        None, "choice", "KIND", '"svg"', choices=get_args(FigureKind), group="Output"
-    )
-    detail: Detail = option("brief", "choice", "HOW", '"brief"', choices=get_args(Detail), group="Output")
-    templates: Path | None = option(None, "path", "DIR", '"templates"', group="Output")
-    title: str | None = option(None, "text", "TEXT", '"Comparison of the models"', group="Output")
+    figures: FigureKind | None = option(None, "KIND", '"svg"', group="Output")
+    detail: Detail = option("brief", "HOW", '"brief"', group="Output")
+    templates: Path | None = option(None, "DIR", '"templates"', group="Output")
+    title: str | None = option(None, "TEXT", '"Comparison of the models"', group="Output")
     sign_off: tuple[str, ...] = option(
-        (), "list", "TEXT", '["Name, validator", "Name, owner of the model"]', group="Output"
+        (), "TEXT", '["Name, validator", "Name, owner of the model"]', group="Output"
     )
-    time: str | None = option(None, "text", "ISO8601", '"2025-03-01T02:00:00+01:00"', group="Output")
-    junit: Path | None = option(None, "path", "FILE", '"gates.xml"', group="Gates")
-    jobs: int = option(1, "integer", "N", "1", short="-j", group="Output")
-    memory_limit: str | None = option(None, "text", "SIZE", '"4GB"', loading=True, group="Input")
-    engine: str | None = option(
-        None, "text", "ENGINE", '"dask=tcp://10.0.0.1:8786"', loading=True, group="Input"
-    )
-    log_format: LogFormat = option(
-        "text", "choice", "HOW", '"text"', choices=get_args(LogFormat), group="Output"
-    )
-    quiet: bool = option(False, "flag", "", "false", short="-q", group="Output")
-    verbose: bool = option(False, "flag", "", "false", short="-v", group="Output")
+    time: str | None = option(None, "ISO8601", '"2025-03-01T02:00:00+01:00"', group="Output")
+    junit: Path | None = option(None, "FILE", '"gates.xml"', group="Gates")
+    jobs: int = option(1, "N", "1", short="-j", group="Output")
+    memory_limit: str | None = option(None, "SIZE", '"4GB"', loading=True, group="Input")
+    engine: str | None = option(None, "ENGINE", '"dask=tcp://10.0.0.1:8786"', loading=True, group="Input")
+    log_format: LogFormat = option("text", "HOW", '"text"', group="Output")
+    quiet: bool = option(False, "", "false", short="-q", group="Output")
+    verbose: bool = option(False, "", "false", short="-v", group="Output")
 
 
 def _keys(record: type[Options | OutputOptions]) -> tuple[Key, ...]:
     own = [entry for entry in fields(record) if entry.name in record.__annotations__]
     rooms = [entry for entry in fields(record) if entry not in own]
-    declared = [(entry.name, entry.metadata["key"]) for entry in (*own, *rooms) if entry.metadata]
-    return tuple(replace(key, name=key.name or name, field=name) for name, key in declared)
+    hints = get_type_hints(record)
+    keys = []
+    for entry in (entry for entry in (*own, *rooms) if entry.metadata):
+        key, (kind, choices) = entry.metadata["key"], kind_of(hints[entry.name])
+        kind = "path" if entry.name in RECORDED_PATHS else kind
+        keys.append(replace(key, name=key.name or entry.name, field=entry.name, kind=kind, choices=choices))
+    return tuple(keys)
 
 
 KEYS: tuple[Key, ...] = (*_keys(OutputOptions)[:2], *_keys(Options), *_keys(OutputOptions)[2:])
@@ -222,8 +203,6 @@ OF_CRITERIA = (
     "metrics", "margin", "gates", "slices", "correction", "confidence", "looks", "n_max", "baseline", "time"
 )  # fmt: skip
 """Fields that ``evalreport declare`` takes."""
-RECORDED_PATHS = ("truth", "looks_file", "criteria")
-"""Fields of ``Options`` with a path, of which results.json has the name."""
 RENDERING = ("formats", "figures", "detail", "templates", "title", "sign_off", "time")
 """Fields of ``OutputOptions`` that ``evalreport.render`` takes."""
 

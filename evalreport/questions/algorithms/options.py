@@ -12,8 +12,8 @@ from evalreport.keys import option
 class AlgorithmOptions:
     """The options about algorithms."""
 
-    noise: float | None = option(None, "number", "X", "0.09", group="Analysis")
-    kohavi_wolpert: bool = option(False, "flag", "", "false", group="Analysis")
+    noise: float | None = option(None, "X", "0.09", group="Analysis")
+    kohavi_wolpert: bool = option(False, "", "false", group="Analysis")
 
     def check_ranges(self) -> None:
         """Refuse a noise that is no variance."""

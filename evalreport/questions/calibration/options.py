@@ -11,4 +11,4 @@ from evalreport.keys import option
 class CalibrationOptions:
     """The options about calibration."""
 
-    grade: str | None = option(None, "text", "COLUMN", '"rating"', group="Analysis")
+    grade: str | None = option(None, "COLUMN", '"rating"', group="Analysis")

@@ -14,7 +14,7 @@ class CostOptions:
     """The options about costs."""
 
     costs: tuple[str, ...] = option(
-        (), "list", "COLUMN[:UNIT]", '["cost:USD", "latency:s"]', name="cost", loading=True, group="Analysis"
+        (), "COLUMN[:UNIT]", '["cost:USD", "latency:s"]', name="cost", loading=True, group="Analysis"
     )
 
     def check_ranges(self) -> None:

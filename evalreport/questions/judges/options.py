@@ -15,10 +15,8 @@ Scale = tuple[float, float]
 class JudgeOptions:
     """The options about an automatic judge."""
 
-    gold_sampled: bool = option(False, "flag", "", "false", group="Input")
-    judge_scale: str | None = option(
-        None, "text", "LOW:HIGH[,LOW:HIGH]", '"1:10,1:5"', loading=True, group="Input"
-    )
+    gold_sampled: bool = option(False, "", "false", group="Input")
+    judge_scale: str | None = option(None, "LOW:HIGH[,LOW:HIGH]", '"1:10,1:5"', loading=True, group="Input")
 
     def check(self) -> None:
         """Refuse scales that cannot be read."""

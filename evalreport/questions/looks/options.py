@@ -12,12 +12,12 @@ from evalreport.keys import option
 class LookOptions:
     """The options about looks."""
 
-    looks: int | None = option(None, "integer", "L", "5", group="Analysis")
-    looks_file: str | None = option(None, "path", "FILE", '"looks.json"', group="Analysis")
-    n_max: int | None = option(None, "integer", "N", "5000", group="Analysis")
-    pushes: bool = option(False, "flag", "", "false", group="Analysis")
-    look: int | None = option(None, "integer", "K", "2", group="Analysis")
-    criteria: str | None = option(None, "path", "FILE", '"criteria.toml"', group="Analysis")
+    looks: int | None = option(None, "L", "5", group="Analysis")
+    looks_file: str | None = option(None, "FILE", '"looks.json"', group="Analysis")
+    n_max: int | None = option(None, "N", "5000", group="Analysis")
+    pushes: bool = option(False, "", "false", group="Analysis")
+    look: int | None = option(None, "K", "2", group="Analysis")
+    criteria: str | None = option(None, "FILE", '"criteria.toml"', group="Analysis")
 
     def check(self) -> None:
         """Refuse an option that is missing, out of its range, or contradicts another."""

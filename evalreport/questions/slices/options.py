@@ -12,5 +12,5 @@ class SliceOptions:
     """The options about slices."""
 
     slices: tuple[str, ...] = option(
-        (), "list", "COLUMN", '["sex", "age:4", "sex*region"]', name="slice", group="Analysis"
+        (), "COLUMN", '["sex", "age:4", "sex*region"]', name="slice", group="Analysis"
     )

@@ -14,12 +14,12 @@ from evalreport.texts import quoted
 class ThresholdOptions:
     """The options about thresholds."""
 
-    thresholds: str | None = option(None, "text", "LOW:HIGH[:STEP]", '"0.05:0.3"', group="Analysis")
-    cost_ratio: float | None = option(None, "number", "X", "5", group="Analysis")
-    what_if_threshold: float | None = option(None, "number", "X", "0.7", group="Analysis")
+    thresholds: str | None = option(None, "LOW:HIGH[:STEP]", '"0.05:0.3"', group="Analysis")
+    cost_ratio: float | None = option(None, "X", "5", group="Analysis")
+    what_if_threshold: float | None = option(None, "X", "0.7", group="Analysis")
 
-    finds: str | None = option(None, "text", "LIST", '"0.95,0.8"', group="Analysis")
-    alarms: str | None = option(None, "text", "LIST", '"0.05"', group="Analysis")
+    finds: str | None = option(None, "LIST", '"0.95,0.8"', group="Analysis")
+    alarms: str | None = option(None, "LIST", '"0.05"', group="Analysis")
 
     def check_ranges(self) -> None:
         """Refuse a ratio of costs or a range of thresholds that is none."""
