@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
+from typing import cast
 
 from evalreport.analysis import analysed, evaluate, without_figures
 from evalreport.audit.drift import data_changed
@@ -26,7 +27,16 @@ from evalreport.headline import headline_of_scores, with_headline
 from evalreport.history.connection import History
 from evalreport.history.kept_predictions import packed
 from evalreport.history.run_differences import ModelChange, Present, Reference, change_since
-from evalreport.history.store import NewRun, Run, Standing, append, content_of, same_run, standing, timestamp
+from evalreport.history.store import (
+    NewRun,
+    Run,
+    Standing,
+    append,
+    recorded_results,
+    same_run,
+    standing,
+    timestamp,
+)
 from evalreport.loading.counts import require_examples
 from evalreport.loading.load import load
 from evalreport.loading.task import KnownTask
@@ -63,10 +73,10 @@ def changed_since(now: Present, past: Past) -> Results:
         for model in now.results.models:
             change = change_since(reference, now, model, quantity)
             both: Status = "same" if change.same_answers else "both"
-            status = both if model in reference.results["models"] else "new"
+            status = both if model in reference.results.models else "new"
             rows.append(_record(reference, now, model, quantity, change, status))
     for reference in references[:1]:
-        for model in reference.results["models"]:
+        for model in reference.results.models:
             if model not in now.results.models:
                 gone = Message("since.gone", model=model)
                 change = ModelChange(how=gone, reason=gone)
@@ -137,7 +147,7 @@ def _record(
         interval_method=change.limits.method,
         text=change.how,
         n=now.results.n,
-        reference_n=reference.results.get("n"),
+        reference_n=reference.results.n,
         status=status,
     )
 
@@ -178,9 +188,9 @@ def _known_task(before: Standing, content: ContentOf) -> KnownTask | None:
     if not before.accepted:
         return None
     then = content(before.accepted[-1])
-    if then["task"] in ("outcome", "scores", "clustering"):
+    if then.task in ("outcome", "scores", "clustering"):
         return None
-    return KnownTask(then["task"], tuple(then["classes"]), then["positive"])
+    return KnownTask(cast(Task, then.task), tuple(then.classes), then.positive)
 
 
 def scores_alone(predictions: Predictions, options: Options, past: Past) -> Results:
@@ -241,7 +251,7 @@ def audit(
     """
     check_series(series)
     before = standing(history, series)
-    content = cache(partial(content_of, history))
+    content = cache(partial(recorded_results, history))
     loaded = load(source, options=options, memory_limit=memory_limit, known=_known_task(before, content))
     options = directed(options, loaded.found)
     require_examples(loaded, say("needs_examples.audit"), say("needs_examples.run_on_counts"))
@@ -294,7 +304,7 @@ def audited_again(recorded: Recorded, now: Present, history: History, series: st
     # The runs that were accepted when the audit was made, not those that are accepted now.
     then = accepted_with(run) or (run.id,)
     moment = datetime.fromisoformat(run.time)
-    before, content = replace(standing(history, series), accepted=then), partial(content_of, history)
+    before, content = replace(standing(history, series), accepted=then), partial(recorded_results, history)
     past = past_of(history, series, before, run, time=moment, content=content, predictions=now.predictions)
     return _compared(now, past)
 
@@ -312,9 +322,9 @@ def _compared(now: Present, past: Past) -> Results:
 def _primary_of(past: Past, predictions: Predictions) -> str | None:
     """Return the primary metric of the accepted run, where that run was of the same task and classes."""
     accepted = past.references.get("accepted")
-    if accepted is None or accepted.results["task"] != predictions.task:
+    if accepted is None or accepted.results.task != predictions.task:
         return None
-    name = accepted.results.get("primary_metric")
+    name = accepted.results.primary_metric
     try:
         parse(name or "", predictions.task, predictions.classes)
     except UsageError:

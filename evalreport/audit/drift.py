@@ -266,7 +266,7 @@ def _differences(now: Present, then: Predictions, *, paired: bool) -> Iterator[A
 def _number_of_rows(now: Present, past: Past, reference: Reference) -> AuditRecord:
     """Compare with the median of the runs since, because the accepted run may be larger than usual."""
     before = [run.summary["n"] for run in runs_with_same_accepted(past)]
-    usual = float(np.median(before)) if before else float(reference.results["n"])
+    usual = float(np.median(before)) if before else float(reference.results.n)
     ratio = now.results.n / usual if usual > 0 else math.inf  # a damaged history may hold any number
     few = bool(before) and ratio < HALF
     name = "fewer_than_half" if few else "rows_usual" if before else "rows"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from evalreport.audit.past import NewExamples, Past
 from evalreport.audit.run_alarm import Comparison
@@ -27,7 +27,6 @@ from evalreport.history.run_differences import (
     Reference,
     change_on_shared,
     change_since,
-    quantity_of,
     rows_inside,
 )
 from evalreport.metrics.quantities import parse
@@ -35,7 +34,6 @@ from evalreport.metrics.registry import Quantity
 from evalreport.predictions.arrays import Mask
 from evalreport.predictions.table import Predictions
 from evalreport.schema.audit import AuditRecord
-from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import MetricRecord, limit_fields
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text
@@ -55,7 +53,7 @@ def fallen_slices(now: Present, past: Past) -> Results:
         return now.results
     same = on_same_examples(now, past)
     falls = []
-    for row in _largest_changes(rows, reference.results["metrics"]):
+    for row in _largest_changes(rows, reference.results.metrics):
         change = change_since(reference, now, row.model, quantity, within=row.slice)
         fall = (
             _fall_on_same(reference, now, row, quantity, change)
@@ -125,16 +123,14 @@ def _fall(now: Present, past: Past, new: NewExamples, row: MetricRecord, quantit
     return Fall("run_alarm", compared.p_value, change=change)
 
 
-def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[JsonObject]) -> Sequence[MetricRecord]:
+def _largest_changes(rows: Sequence[MetricRecord], stored: Sequence[MetricRecord]) -> Sequence[MetricRecord]:
     """Return the rows whose values changed most, in their order."""
     if len(rows) <= MOST_JUDGED:
         return rows
-    sliced = (r for r in stored if r["slice"] is not None)
-    then = {(r["model"], quantity_of(r), *r["slice"].values()): r["value"] for r in sliced}
+    then = {(r.model, Quantity.of(r), r.slice): r.value for r in stored}
 
     def change(row: MetricRecord) -> float:
-        assert row.slice is not None
-        old = then.get((row.model, Quantity.of(row), *asdict(row.slice).values()))
+        old = then.get((row.model, Quantity.of(row), row.slice))
         return -1.0 if old is None or row.value is None else abs(row.value - old)
 
     kept = sorted(range(len(rows)), key=lambda k: -change(rows[k]))[:MOST_JUDGED]

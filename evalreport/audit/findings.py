@@ -18,7 +18,6 @@ from evalreport.history.run_differences import Reference
 from evalreport.predictions.cells import Kind
 from evalreport.schema.finding_rules import about_text
 from evalreport.schema.findings import ChangeRecord, FindingRecord
-from evalreport.schema.inputs import JsonObject
 from evalreport.schema.results import Results, to_dict
 from evalreport.sources.formats import read_file
 from evalreport.sources.reading import file_format
@@ -82,12 +81,12 @@ def _date(text: str, file: str, line: int | None) -> str | None:
         raise InputError.of("findings_date", file=file, line=line, column="due", value=text) from None
 
 
-def recorded_assignments(results: JsonObject) -> tuple[Assignment, ...]:
+def recorded_assignments(results: Results) -> tuple[Assignment, ...]:
     """Return the owners and due dates in the results of an earlier run."""
     return tuple(
-        Assignment(row["code"], about_text(row["about"]), row["owner"], row["due"])
-        for row in results["findings"]
-        if row["owner"] or row["due"]
+        Assignment(row.code, about_text(row.about), row.owner, row.due)
+        for row in results.findings
+        if row.owner or row.due
     )
 
 
@@ -151,7 +150,7 @@ def changes_since(accepted: Reference | None, now: Results) -> tuple[ChangeRecor
     if accepted is None:
         return ()
     rows = []
-    for change in changes(accepted.results, to_dict(now)):
+    for change in changes(to_dict(accepted.results), to_dict(now)):
         if change.kind in KINDS:
             before, after = (None if v is None else str(v) for v in (change.before, change.after))
             rows.append(ChangeRecord(kind=change.kind, what=change.what, before=before, after=after))
@@ -165,12 +164,7 @@ def _key(finding: FindingRecord) -> Key:
 def _earlier(reference: Reference) -> Iterator[FindingRecord]:
     """Yield the findings that an earlier run had, since when each is known."""
     run = reference.run
-    for row in reference.results["findings"]:
-        if row["state"] != "closed":
-            number, time = (
-                (run.id, run.time) if row["since_run"] is None else (row["since_run"], row["since"])
-            )
-            yield FindingRecord(
-                code=row["code"], about=tuple(row["about"]), severity=row["severity"], state="open", text=row["text"],
-                since_run=number, since=time,
-            )  # fmt: skip
+    for row in reference.results.findings:
+        if row.state != "closed":
+            number, time = (run.id, run.time) if row.since_run is None else (row.since_run, row.since)
+            yield replace(row, state="open", owner=None, due=None, since_run=number, since=time)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from evalreport.audit.past import Past
 from evalreport.errors import UsageError
@@ -33,7 +33,6 @@ from evalreport.questions.costs.gates import figure_of_model
 from evalreport.questions.slices.group_ratios import ratio_limits
 from evalreport.schema.decisions import GateRecord
 from evalreport.schema.metrics import Interval
-from evalreport.schema.recorded import results_of
 from evalreport.schema.results import Results
 from evalreport.texts import Message, parts
 
@@ -164,7 +163,7 @@ def _both_figures(gate: Gate, term: Term, now: Present, reference: Reference) ->
     """Return a figure of both runs; a gate stays undecided where one of them has none."""
     figure = _figure(gate, term, now.results)
     try:
-        then = _figure(gate, term, results_of(reference.results))
+        then = _figure(gate, term, reference.results)
     except UsageError:
         then = Limited(None, None, None)
     if figure.value is None or then.value is None:
@@ -187,7 +186,7 @@ def _figure(gate: Gate, term: Term, results: Results) -> Limited:
         return Limited(record.value, None, None)
     first = record.of_gates or record.intervals[0]
     if record.trials is None:
-        return Limited(*recorded_limits(asdict(replace(record, intervals=(first,)))))
+        return Limited(*recorded_limits(replace(record, intervals=(first,))))
     hits = round(record.value * record.trials)
     return Limited(record.value, *wilson_limits(hits, record.trials, first.level))
 
@@ -199,7 +198,7 @@ def _with_limits(figure: Limited) -> PossibleLimits:
 
 def _against_count(gate: Gate, now: Present, reference: Reference) -> GateRecord:
     """Decide a gate on a change or a multiple of n, which is known exactly."""
-    n, then = now.results.n, int(reference.results["n"])
+    n, then = now.results.n, reference.results.n
     change, needed = float(n - then), gate.limit
     value: float | None = change
     if gate.times:

@@ -20,12 +20,13 @@ from evalreport.predictions.arrays import Mask
 from evalreport.predictions.cells import flags
 from evalreport.predictions.table import Predictions
 from evalreport.schema.inputs import JsonObject
+from evalreport.schema.results import Results
 from evalreport.texts import Message, Text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ContentOf = Callable[[int], JsonObject]
+ContentOf = Callable[[int], Results]
 
 SAMPLE = 64
 """Digests of ids that a run keeps, evenly spaced among them: a window that shares 1/64 of it is always found."""

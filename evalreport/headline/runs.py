@@ -29,12 +29,13 @@ class RunChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOfRuns:
-    """One gate in both runs; ``value``: that of the new run."""
+    """The outcomes of one gate in both runs, None where a run did not have it; value and sentence are the new run's."""
 
     gate: str
     old: str | None
     new: str | None
     value: Limited | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

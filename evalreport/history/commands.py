@@ -66,12 +66,12 @@ def list_runs(url: str, series: str | None) -> int:
 @url_option
 def show_run(run_id: int, url: str) -> int:
     """Show one run: its inputs, gates, changes and warnings."""
-    from evalreport.history.store import acceptances, content_of, run_with
-    from evalreport.schema.recorded import completed
+    from evalreport.history.store import acceptances, recorded_results, run_with
+    from evalreport.schema.results import to_dict
 
     history = _open(url)
     run = run_with(history, run_id)
-    results = completed(content_of(history, run_id))
+    results = to_dict(recorded_results(history, run_id))
     lines = [f"{name}: {value}" for name, value in _facts(run).items() if value is not None]
     lines += [f"models: {', '.join(results['models'])}", f"{run.summary['primary_metric']}: {_values(run)}"]
     lines += [f"input: {row['path']} ({row['rows']} rows, {row['sha256']})" for row in results["inputs"]]
@@ -103,11 +103,11 @@ def diff_runs(context: click.Context, /, before: int, after: int, url: str, verb
     context.obj["verbose"] = verbose
     from evalreport.history.changes import changes
     from evalreport.history.comparison_text import HALF_A_SCREEN
-    from evalreport.history.store import content_of
-    from evalreport.schema.recorded import completed
+    from evalreport.history.store import recorded_results
+    from evalreport.schema.results import to_dict
 
     history = _open(url)
-    differences = changes(*(completed(content_of(history, run_id)) for run_id in (before, after)))
+    differences = changes(*(to_dict(recorded_results(history, run_id)) for run_id in (before, after)))
     rows = [(c.kind, c.what, _shown(c.before), _shown(c.after)) for c in differences]
     rows.sort(key=lambda row: ("gate", "value").index(row[0]) if row[0] in ("gate", "value") else 2)
     left = 0 if verbose else max(len(rows) - HALF_A_SCREEN + 1, 0)

@@ -26,24 +26,27 @@ from evalreport.history.run_differences import (
     Reference,
     change_since,
     has_limits,
-    quantity_of,
     recorded_limits,
     square_and_add,
-    value_and_limits,
 )
 from evalreport.history.store import Run
 from evalreport.loading.counts import require_examples
 from evalreport.loading.load import load
 from evalreport.metrics.quantities import parse
-from evalreport.metrics.registry import greater_is_better
+from evalreport.metrics.registry import Quantity, greater_is_better
 from evalreport.options import AnyPath, Options
 from evalreport.predictions.direction import directed
 from evalreport.predictions.table import Predictions
+from evalreport.questions.costs.records import CostRecord
 from evalreport.schema.decisions import HeadlineRecord
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.recorded import Recorded, completed
+from evalreport.schema.lookups import unordered, verdict_between, with_limits
+from evalreport.schema.metrics import MetricRecord
+from evalreport.schema.recorded import Recorded, results_of
+from evalreport.schema.results import Results, to_dict
 from evalreport.sources.recorded import at_hand, recorded_files
 from evalreport.texts import Message, say
+from evalreport.texts.units import speaking_of
 
 Judgement = Literal["better", "worse", "not settled", "same predictions", "not comparable"]
 READING = (
@@ -53,6 +56,7 @@ READING = (
 
 
 Limits = tuple[float | None, float | None]
+Row = MetricRecord | CostRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,22 +102,21 @@ class ValueChange:
         }
 
 
-def values_of(before: JsonObject, after: JsonObject, shared: Sequence[str]) -> tuple[ValueChange, ...]:
+def values_of(before: Results, after: Results, shared: Sequence[str]) -> tuple[ValueChange, ...]:
     """Return every value that both runs have, judged by its two intervals."""
-    earlier = {_identity(row): row for row in (*before["metrics"], *before["costs"])}
+    then_and_now: list[list[Row]] = [[*side.metrics, *side.costs] for side in (before, after)]
+    earlier = {_identity(row): row for row in then_and_now[0]}
     why_not = _why_not(before, after)
     same = {model for model in shared if _same_predictions(before, after, model)}
     found = []
-    for row in (*after["metrics"], *after["costs"]):
+    for row in then_and_now[1]:
         then = earlier.get(_identity(row))
-        if then is not None and row["model"] in shared:
-            found.append(_value_change(then, row, after, why_not=why_not, same=row["model"] in same))
+        if then is not None and row.model in shared:
+            found.append(_value_change(then, row, after, why_not=why_not, same=row.model in same))
     return tuple(sorted(found, key=lambda change: not change.primary or change.within is not None))
 
 
-def _value_change(
-    then: JsonObject, now: JsonObject, after: JsonObject, *, why_not: Message | None, same: bool
-) -> ValueChange:
+def _value_change(then: Row, now: Row, after: Results, *, why_not: Message | None, same: bool) -> ValueChange:
     """Compare two records of a metric, or of the mean of a cost, by their limits; costs are not judged.
 
     Parameters
@@ -123,24 +126,25 @@ def _value_change(
     same
         Whether the model's predictions are the same in both runs.
     """
-    if "column" in now:
-        metric, primary = f"{now['column']}_mean", False
-        old, new = ((row["mean"], row["low"], row["high"]) for row in (then, now))
-        change = _change(new, old, why_not=why_not, same=same)
-    else:
-        metric = quantity_of(now).spelled
-        primary = metric == _shown_metric(after)
-        old, new = value_and_limits(then), value_and_limits(now)
-        change = _change(recorded_limits(now), recorded_limits(then), why_not=why_not, same=same)
-    judgement: Judgement | None = None
-    if primary and why_not is not None:
-        judgement = "not comparable"
-    elif primary:
-        judgement = "same predictions" if same else by_limits(change, greater_in(now, after))
+    (_, old, compared_then), (metric, new, compared) = _figure(then), _figure(now)
+    change = _change(compared, compared_then, why_not=why_not, same=same)
+    primary, judgement = False, None
+    if isinstance(now, MetricRecord) and metric == after.shown_metric:
+        primary, judgement = True, "same predictions" if same else by_limits(change, greater_in(now, after))
+        judgement = judgement if why_not is None else "not comparable"
+    within = None if now.slice is None else f"{now.slice.column}={now.slice.value}"
     return ValueChange(
-        model=now["model"], metric=metric, within=_within(now), primary=primary, old=old[0], old_limits=old[1:],
+        model=now.model, metric=metric, within=within, primary=primary, old=old[0], old_limits=old[1:],
         new=new[0], new_limits=new[1:], change=change, p_adjusted=None, judgement=judgement,
     )  # fmt: skip
+
+
+def _figure(row: Row) -> tuple[str, PossibleLimits, PossibleLimits]:
+    """Return what a record is about, and its value with the limits that are shown, and with those that are compared."""
+    if isinstance(row, CostRecord):
+        limits = (row.mean, row.low, row.high)
+        return f"{row.column}_mean", limits, limits
+    return Quantity.of(row).spelled, with_limits(row), recorded_limits(row)
 
 
 def _change(new: PossibleLimits, old: PossibleLimits, *, why_not: Message | None, same: bool) -> ModelChange:
@@ -161,39 +165,34 @@ def by_limits(found: ModelChange, greater: bool) -> Judgement:
     return "better" if (found.low > 0) == greater else "worse"
 
 
-def _why_not(before: JsonObject, after: JsonObject) -> Message | None:
+def _why_not(before: Results, after: Results) -> Message | None:
     """Return the reason why values of the two runs cannot be compared; None: they can."""
     for name in ("task", "positive", "classes", "design"):
-        if before[name] != after[name]:
-            then, now = _value_text(before[name]), _value_text(after[name])
-            return Message(f"since.differs.{name}", before=then, after=now)
+        then, now = getattr(before, name), getattr(after, name)
+        if then != now:
+            return Message(f"since.differs.{name}", before=_value_text(then), after=_value_text(now))
     if level_of(before) != level_of(after):
         return Message("since.other_levels", before=level_of(before), after=level_of(after))
     return None
 
 
-def _same_predictions(before: JsonObject, after: JsonObject, model: str) -> bool:
+def _same_predictions(before: Results, after: Results, model: str) -> bool:
     """Return whether a model's file and the files shared by all models are the same bytes, read the same way."""
-    if any(before["options"].get(name) != after["options"].get(name) for name in READING):
+    if any(before.options.get(name) != after.options.get(name) for name in READING):
         return False
-    inputs = ([r for r in side["inputs"] if r["model"] in (None, model)] for side in (before, after))
-    sides = [sorted(row["sha256"] for row in rows) for rows in inputs]
+    inputs = ([r for r in side.inputs if r.model in (None, model)] for side in (before, after))
+    sides = [sorted(row.sha256 for row in rows) for rows in inputs]
     # With --join intersect, the other models' files also decide which examples are kept.
-    return sides[0] == sides[1] != [] and before["n"] == after["n"]
+    return sides[0] == sides[1] != [] and before.n == after.n
 
 
-def _identity(row: JsonObject) -> tuple[object, ...]:
+def _identity(row: Row) -> tuple[object, ...]:
     """Return what a value is of: a metric of a model, or a cost, in a slice."""
-    names = ("model", "metric", "average", "label", "column", "unit")
-    return *(row.get(name) for name in names), _within(row)
+    own = (row.column, row.unit) if isinstance(row, CostRecord) else (Quantity.of(row),)
+    return row.model, row.slice, *own
 
 
-def _within(row: JsonObject) -> str | None:
-    part = row["slice"]
-    return None if part is None else f"{part['column']}={part['value']}"
-
-
-def greater_in(row: JsonObject, content: JsonObject) -> bool:
+def greater_in(row: MetricRecord, results: Results) -> bool:
     """Return whether a larger value of a record's metric is better.
 
     Raises
@@ -201,16 +200,16 @@ def greater_in(row: JsonObject, content: JsonObject) -> bool:
     InputError
         A metric of another version.
     """
-    lower = content["options"].get("lower_is_better") is True
+    lower = results.options.get("lower_is_better") is True
     try:
-        return greater_is_better(quantity_of(row), lower_is_better=lower)
+        return greater_is_better(Quantity.of(row), lower_is_better=lower)
     except KeyError:
-        raise InputError(f"the metric {row['metric']!r} is not known to this version") from None
+        raise InputError(f"the metric {row.metric!r} is not known to this version") from None
 
 
-def level_of(content: JsonObject) -> float:
+def level_of(results: Results) -> float:
     """Return the confidence level of a run; nan where it is no number."""
-    level = content["options"].get("confidence", 0.95)
+    level = results.options.get("confidence", 0.95)
     return float(level) if isinstance(level, (int, float)) else math.nan
 
 
@@ -233,16 +232,6 @@ class VerdictChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateChange:
-    """The outcome of one gate in both runs; None: the run did not have it."""
-
-    gate: str
-    old: str | None
-    new: str | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """All changes between two runs."""
 
@@ -255,7 +244,7 @@ class Compared:
     models_removed: tuple[str, ...]
     values: tuple[ValueChange, ...]
     verdicts: tuple[VerdictChange, ...]
-    gates: tuple[GateChange, ...]
+    gates: tuple[GateOfRuns, ...]
     headline: HeadlineRecord
     others: tuple[Change, ...]
     """Changes of data, options, inputs, versions and warnings."""
@@ -274,31 +263,28 @@ def compare_runs(old: Recorded, new: Recorded, *, inputs: tuple[AnyPath, AnyPath
     InputError
         A prediction file is missing, or is not the one that was analysed.
     """
-    before, after = completed(old.content), completed(new.content)
-    shared = [model for model in after["models"] if model in before["models"]]
+    before, after = results_of(old.content), results_of(new.content)
+    shared = [model for model in after.models if model in before.models]
     values = values_of(before, after, shared)
     if inputs is not None:
         values = _pair_by_pair(old, new, inputs, values)
+    with speaking_of(after.unit):
+        gates = _gates_between(before, after)
     kept = ("data", "option", "input", "version", "warning")
     return Compared(
         old=old.name,
         new=new.name,
-        primary_metric=_shown_metric(after),
+        primary_metric=after.shown_metric,
         level=level_of(after),
         paired=inputs is not None,
-        models_added=tuple(model for model in after["models"] if model not in before["models"]),
-        models_removed=tuple(model for model in before["models"] if model not in after["models"]),
+        models_added=tuple(model for model in after.models if model not in before.models),
+        models_removed=tuple(model for model in before.models if model not in after.models),
         values=values,
         verdicts=_verdicts(before, after),
-        gates=_gates_between(before, after),
-        others=tuple(change for change in changes(before, after) if change.kind in kept),
-        headline=headline_of_runs(_two_runs(_folder(old.name), before, after, values)),
+        gates=gates,
+        others=tuple(c for c in changes(to_dict(before), to_dict(after)) if c.kind in kept),
+        headline=headline_of_runs(_two_runs(_folder(old.name), before, after, values, gates)),
     )
-
-
-def _shown_metric(results: JsonObject) -> str:
-    """Return the primary metric; of a run without one the usual metric of its task."""
-    return str(results["primary_metric"] or results["usual_metric"] or "")
 
 
 def _folder(name: str) -> str:
@@ -307,14 +293,10 @@ def _folder(name: str) -> str:
     return place.parent.name or name if place.name in ("results.json", "report.pdf") else place.name
 
 
-def _two_runs(old: str, before: JsonObject, after: JsonObject, values: Sequence[ValueChange]) -> TwoRuns:
+def _two_runs(
+    old: str, before: Results, after: Results, values: Sequence[ValueChange], gates: Sequence[GateOfRuns]
+) -> TwoRuns:
     """Return what the rules of the headline ask of two runs."""
-    decided = {row["gate"]: row for row in after["gates"]}
-
-    def value(gate: str) -> Limited | None:
-        row = decided.get(gate)
-        return None if row is None or row["value"] is None else Limited(row["value"], row["low"], row["high"])
-
     models = [
         RunChange(
             model=v.model, outcome=v.judgement, old=v.old, new=v.new,
@@ -322,13 +304,9 @@ def _two_runs(old: str, before: JsonObject, after: JsonObject, values: Sequence[
         )
         for v in values if v.primary and v.within is None and v.judgement is not None
     ]  # fmt: skip
-    gates = [
-        GateOfRuns(gate=g.gate, old=g.old, new=g.new, value=value(g.gate))
-        for g in _gates_between(before, after)
-    ]
     return TwoRuns(
-        old=old, metric=metric_words(_shown_metric(after)), n=after["n"], models=models, gates=gates,
-        gone=[m for m in before["models"] if m not in after["models"]],
+        old=old, metric=metric_words(after.shown_metric), n=after.n, models=models, gates=gates,
+        gone=[m for m in before.models if m not in after.models],
     )  # fmt: skip
 
 
@@ -348,8 +326,9 @@ def _pair_by_pair(
     """Compare each model with itself on the primary metric, adjusted for the number of models."""
     options, loaded = _loaded(new, inputs[1])
     _, loaded_then = _loaded(old, inputs[0])
-    then = Before("last", _no_run(old), old.content, analysed(loaded_then))
-    shown = _shown_metric(new.content)
+    then = Before("last", _no_run(old), results_of(old.content), analysed(loaded_then))
+    after = results_of(new.content)
+    shown = after.shown_metric
     plain = replace(options, metrics=(shown,), slices=(), gates=(), tests=(), baseline=None)
     now = Present(evaluate(loaded, options=plain), analysed(loaded), plain)
     compared = [v for v in values if v.primary and v.within is None and v.judgement != "same predictions"]
@@ -358,16 +337,16 @@ def _pair_by_pair(
     p_values = {model: change.p_value for model, change in changes_of.items() if change.p_value is not None}
     adjusted = dict(zip(p_values, adjust(list(p_values.values()), "holm"), strict=True))
     return tuple(
-        _with_pair(v, changes_of[v.model], adjusted.get(v.model), new.content) if v in compared else v
+        _with_pair(v, changes_of[v.model], adjusted.get(v.model), after) if v in compared else v
         for v in values
     )
 
 
 def _with_pair(
-    value: ValueChange, found: ModelChange, p_adjusted: float | None, after: JsonObject
+    value: ValueChange, found: ModelChange, p_adjusted: float | None, after: Results
 ) -> ValueChange:
     key = (value.model, value.metric)
-    row = next(r for r in after["metrics"] if (r["model"], quantity_of(r).spelled) == key)
+    row = next(r for r in after.metrics if (r.model, Quantity.of(r).spelled) == key)
     greater = greater_in(row, after)
     judgement: Judgement = "not settled"
     if found.difference is None:
@@ -411,24 +390,27 @@ def _no_run(old: Recorded) -> Run:
     return Run(id=0, series=old.name, identity="", signature=signature, time="", exit_code=0, summary={})
 
 
-def _verdicts(before: JsonObject, after: JsonObject) -> tuple[VerdictChange, ...]:
-    old, new = ({tuple(row["about"]): row["verdict"] for row in side["verdicts"]} for side in (before, after))
-    if before["primary_metric"] != after["primary_metric"]:
+def _verdicts(before: Results, after: Results) -> tuple[VerdictChange, ...]:
+    """Return the pairs whose verdict is another one, each in the order in which the old run names it."""
+    if before.primary_metric != after.primary_metric:
         return ()  # verdicts about two metrics are no change of one
-    turned = {pair: _turned(new[pair[::-1]]) for pair in old if pair not in new and pair[::-1] in new}
-    later = {**{pair: verdict for pair, verdict in new.items() if pair[::-1] not in turned}, **turned}
-    sides = ((pair, old.get(pair), later.get(pair)) for pair in sorted({*old, *later}))
-    return tuple(VerdictChange(a=a, b=b, old=o, new=n) for (a, b), o, n in sides if o != n)
+    pairs = {unordered(*row.about): row.about for row in (*after.verdicts, *before.verdicts)}
+    changed = []
+    for a, b in sorted(pairs.values()):
+        found = (verdict_between(side.verdicts, a, b) for side in (before, after))
+        old, new = (None if row is None else row.verdict for row in found)
+        changed += [VerdictChange(a=a, b=b, old=old, new=new)] if old != new else []
+    return tuple(changed)
 
 
-def _turned(verdict: str) -> str | None:
-    """Return the verdict on a pair in the other order; non-inferior has no equivalent there."""
-    return {"better": "worse", "worse": "better", "non-inferior": "undecided"}.get(verdict, verdict)
-
-
-def _gates_between(before: JsonObject, after: JsonObject) -> tuple[GateChange, ...]:
+def _gates_between(before: Results, after: Results) -> tuple[GateOfRuns, ...]:
     """Return every gate of either run, so that a removed gate is seen."""
-    old, new = ({row["gate"]: row for row in side["gates"]} for side in (before, after))
-    absent = {"outcome": None, "text": ""}
-    pairs = ((gate, old.get(gate, absent), new.get(gate, absent)) for gate in dict.fromkeys([*new, *old]))
-    return tuple(GateChange(gate=g, old=o["outcome"], new=n["outcome"], text=n["text"]) for g, o, n in pairs)
+    old, new = ({row.gate: row for row in side.gates} for side in (before, after))
+    found = []
+    for gate in dict.fromkeys([*new, *old]):
+        then, now = old.get(gate), new.get(gate)
+        value = None if now is None or now.value is None else Limited(now.value, now.low, now.high)
+        was, outcome = (None if row is None else row.outcome for row in (then, now))
+        text = "" if now is None else str(now.text)
+        found.append(GateOfRuns(gate=gate, old=was, new=outcome, value=value, text=text))
+    return tuple(found)

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from evalreport import numbers
-from evalreport.history.compare_runs import Compared, GateChange, ValueChange
+from evalreport.headline.runs import GateOfRuns
+from evalreport.history.compare_runs import Compared, ValueChange
 from evalreport.report.markdown import escaped
 from evalreport.texts import named, say
 
@@ -172,7 +173,7 @@ def _words(value: ValueChange) -> str:
     return named("changes.judgement", value.judgement.replace(" ", "_"))
 
 
-def _gate(gate: GateChange) -> str:
+def _gate(gate: GateOfRuns) -> str:
     old, new = gate.old or say("changes.not_asked"), gate.new or say("changes.taken_out")
     text = f" ({gate.text})" if gate.text else ""
     return say("changes.line.gate", gate=gate.gate, old=old, new=new, text=text)

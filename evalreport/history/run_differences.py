@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeGuard
 
 import numpy as np
@@ -33,7 +33,7 @@ from evalreport.predictions.numbers import SUMS, of_label
 from evalreport.predictions.spelling import in_order
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import Column, ModelOutputs, Predictions
-from evalreport.schema.inputs import FoundRecord, JsonObject
+from evalreport.schema.lookups import with_limits
 from evalreport.schema.metrics import MetricRecord, Slice
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts, plain
@@ -55,14 +55,14 @@ class Reference:
     Attributes
     ----------
     results
-        Its results.json, parsed.
+        Its results, as they were recorded.
     predictions
         Its aligned predictions; None: they are not kept.
     """
 
     name: Name
     run: Run
-    results: JsonObject
+    results: Results
     predictions: Predictions | None
 
     @property
@@ -232,12 +232,12 @@ def ids_held(one: Predictions, other: Predictions) -> Mask:
 def _why_not(reference: Reference, now: Present, model: str) -> Message | None:
     """Return the reason why a model cannot be compared with an earlier run; None: it can."""
     then = reference.results
-    if then["task"] != now.predictions.task or then["positive"] != now.predictions.positive:
-        positive = str(then["positive"])
-        return Message("since.other_task", run=reference.spoken, task=then["task"], positive=positive)
-    if model in then["models"]:
+    if then.task != now.predictions.task or then.positive != now.predictions.positive:
+        positive = str(then.positive)
+        return Message("since.other_task", run=reference.spoken, task=then.task, positive=positive)
+    if model in then.models:
         return None
-    return Message("since.no_model", run=reference.spoken, model=model, models=then["models"])
+    return Message("since.no_model", run=reference.spoken, model=model, models=then.models)
 
 
 def _paired(today: Predictions, earlier: Predictions, quantity: Quantity, options: Options) -> ModelChange:
@@ -298,10 +298,10 @@ def _of(comparison: Comparison, options: Options, values: tuple[float, ...], *, 
 def _from_intervals(reference: Reference, now: Present, stored: Stored, why: Message) -> ModelChange:
     """Compare by the recommended intervals of both values, because predictions cannot be used."""
     level = now.options.confidence
-    if reference.results["options"]["confidence"] != level:
+    if reference.results.options["confidence"] != level:
         return ModelChange(reason=Message("since.other_level", run=reference.spoken, why=why))
-    present = _stored_row(_plain_rows(now.results.metrics), stored)
-    earlier = _stored_row(reference.results["metrics"], stored)
+    present = _stored_row(now.results, stored)
+    earlier = _stored_row(reference.results, stored)
     if earlier is None or present is None:
         missing = Message("reference.this") if present is None else reference.spoken
         metric, model = stored[1].spelled, stored[0]
@@ -390,8 +390,8 @@ def ids_as_text(predictions: Predictions) -> pa.Array:
 
 def _row_numbers(reference: Reference, now: Present) -> bool:
     """Return whether the ids of a run are row numbers, which do not identify examples in another run."""
-    notes = [*_plain_rows(now.results.found), *reference.results["found"]]
-    return any((record["what"], record["value"]) == ("ids", "row numbers") for record in notes)
+    notes = [*now.results.found, *reference.results.found]
+    return any((record.what, str(record.value)) == ("ids", "row numbers") for record in notes)
 
 
 def _truths_changed(today: Predictions, earlier: Predictions) -> int:
@@ -453,47 +453,30 @@ def _plain(options: Options) -> Options:
     return replace(options, baseline=None, tests=(), slices=(), margin=None, gates=(), join="error")
 
 
-def _plain_rows(rows: Sequence[MetricRecord] | Sequence[FoundRecord]) -> list[JsonObject]:
-    """Return records as in a results.json."""
-    return [asdict(row) for row in rows]
-
-
-def quantity_of(row: JsonObject) -> Quantity:
-    """Return the metric of a record of a results.json."""
-    return Quantity(row["metric"], row["average"], row["label"])
-
-
-def _stored_row(rows: Sequence[JsonObject], stored: Stored) -> PossibleLimits | None:
-    """Find a value with its recommended interval among the metric records of a results.json."""
+def _stored_row(results: Results, stored: Stored) -> PossibleLimits | None:
+    """Find a value with its recommended interval among the metric records of a run."""
     model, quantity, within = stored
-    part = None if within is None else asdict(within)
-    for row in rows:
-        if (row["model"], quantity_of(row)) == (model, quantity) and row["slice"] == part:
+    for row in results.metrics:
+        if (row.model, Quantity.of(row), row.slice) == (model, quantity, within):
             return recorded_limits(row)
     return None
 
 
-def recorded_limits(row: JsonObject) -> PossibleLimits:
+def recorded_limits(row: MetricRecord) -> PossibleLimits:
     """Return a recorded value with its recommended interval, to be squared and added to those of another test set.
 
     Limits of a mean of n rows that vary, or of a root of one, are 1 + 6 / n times as far away, as where the rows
     themselves are at hand (``intervals.choice.with_few_rows``); of shares and over folds they stay as they are.
     """
-    limits = value_and_limits(row)
-    if not has_limits(limits) or not _of_few_rows(row, row["intervals"][0]["method"]):
+    limits = with_limits(row)
+    if not has_limits(limits) or not _of_few_rows(row, row.intervals[0].method):
         return limits
-    return further_away(limits, row.get("clusters") or row["n"])
+    return further_away(limits, row.clusters or row.n)
 
 
-def _of_few_rows(row: JsonObject, method: str) -> bool:
-    if row["metric"] not in METRICS or method not in INTERVALS or row.get("trials") is not None:
+def _of_few_rows(row: MetricRecord, method: str) -> bool:
+    if row.metric not in METRICS or method not in INTERVALS or row.trials is not None:
         return False
-    of, needs, metric = INTERVALS[method].of, INTERVALS[method].needs, METRICS[row["metric"]]
+    of, needs, metric = INTERVALS[method].of, INTERVALS[method].needs, METRICS[row.metric]
     is_mean = isinstance(metric.computation, Moments) and metric.is_mean
     return SquaredErrors in of or (is_mean and Proportion not in of and "folds" not in needs)
-
-
-def value_and_limits(row: JsonObject) -> PossibleLimits:
-    """Return the value of a metric record of a results.json with its recommended limits."""
-    first = row["intervals"][0] if row["intervals"] else {"low": None, "high": None}
-    return row["value"], first["low"], first["high"]

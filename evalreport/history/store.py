@@ -23,6 +23,8 @@ from evalreport.history.summaries import read_summary
 from evalreport.options import shown
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.recorded import converted, parsed
+from evalreport.schema.recorded import results_of as from_json
+from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, say
 
 if TYPE_CHECKING:
@@ -204,15 +206,15 @@ def results_of(history: History, run_id: int) -> bytes:
     return _checked(history, f"the results of run {run_id}", whole, row[1])
 
 
-def content_of(history: History, run_id: int) -> JsonObject:
-    """Return a run's results.json, parsed and checked.
+def recorded_results(history: History, run_id: int) -> Results:
+    """Return a run's results, checked.
 
     Raises
     ------
     UsageError, HistoryError, InputError
         There is no such run, or its stored results are damaged.
     """
-    return parsed(results_of(history, run_id), f"{history.name}, run {run_id}")
+    return from_json(parsed(results_of(history, run_id), f"{history.name}, run {run_id}"))
 
 
 def predictions_of(history: History, run_id: int) -> bytes | None:

@@ -18,7 +18,7 @@ import msgspec
 from evalreport.errors import InputError, OutputError
 from evalreport.files import content_of, recover, strict_json
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.results import LISTS_WITH_CODE, SCHEMA, SENTENCES, Results, to_dict, to_json
+from evalreport.schema.results import LISTS_WITH_CODE, SCHEMA, SENTENCES, Results, to_json
 from evalreport.texts import Message, english, parts, plain, sentences, speaking
 from evalreport.texts.units import in_units
 
@@ -228,11 +228,6 @@ def _message_of(said: Mapping[str, Message], kind: type, text: object) -> Messag
     if kind is not Message or not isinstance(text, str):
         raise ValueError(f"Expected `str`, got `{type(text).__name__}`")
     return said.get(text) or plain(text)
-
-
-def completed(content: JsonObject) -> JsonObject:
-    """Return checked results as this version writes them: fields that theirs did not have are empty lists or null."""
-    return to_dict(results_of(content))
 
 
 def results_of(content: JsonObject) -> Results:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -274,5 +274,5 @@ def test_recorded_limits_give_what_the_rows_of_two_test_sets_give(task, metric, 
     apart = evalreport.evaluate({"a": sets[0], "b": sets[1]}, join="independent", **options)
     row = next(c for c in apart.comparisons if c.metric == metric and c.recommended)
     records = (next(m for m in apart.metrics if (m.model, m.metric) == (name, metric)) for name in "ab")
-    recorded = square_and_add(*(recorded_limits(asdict(record)) for record in records))
+    recorded = square_and_add(*(recorded_limits(record) for record in records))
     assert (recorded.low, recorded.high) == pytest.approx((row.low, row.high), rel=1e-9)
