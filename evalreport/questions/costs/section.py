@@ -102,9 +102,17 @@ def _told(view: View, column: str, records: Sequence[CostRecord]) -> tuple[str, 
 def _verb(column: str, ratio: CostRatioRecord, other: str = "") -> str:
     """Say that a model costs so many times as much, with the limits: 0.16 times as much (0.15 to 0.18)."""
     key = column if column in ("cost", "latency", "tokens") else "other"
-    parts = (ratio.ratio, ratio.low, ratio.high)
-    value, *ends = (numbers.to_digits(part, 2) for part in parts if part is not None)
-    limits = say("costs.limits", low=ends[0], high=ends[1]) if len(ends) == len(("low", "high")) else ""
+    assert ratio.ratio is not None
+    decimals, limits = max(1 - math.floor(math.log10(ratio.ratio)), 0), ""
+    value = numbers.number(ratio.ratio, decimals)
+    if ratio.low is not None and ratio.high is not None:
+        # A limit beside 1 does not look as if it were 1.
+        while decimals < numbers.MOST_DECIMALS and any(
+            round(x, decimals) == 1 != x for x in (ratio.low, ratio.high)
+        ):
+            decimals += 1
+        low, high = (numbers.number(x, decimals) for x in (ratio.low, ratio.high))
+        limits = say("costs.limits", low=low, high=high)
     than = say("costs.as_of", model=other) if other else ""
     return say(f"costs.verb.{key}", value=value, than=than, limits=limits, column=visible(column))
 

@@ -63,9 +63,14 @@ def of_the_only_pair(view: View) -> str:
     if cell is None:
         return ""
     better, worse = (first, second) if view.greater_is_better else (second, first)
-    deciding = _deciding(view, first.id, second.id)
+    deciding, verdict = _deciding(view, first.id, second.id), view.verdict(first.id, second.id)
+    said = cell.below[0]
+    if cell.look in ("cell-better", "cell-worse") and verdict is not None:
+        # The difference of a loss has the worse model in front: who is better has a name.
+        winner, p = (first if verdict.verdict == "better" else second), said.partition(", ")[2]
+        said = say("evidence.only_pair_better", model=winner.name, p=p) if p else said
     told = {
-        "better": better.name, "worse": worse.name, "metric": view.primary_words, "verdict": cell.below[0],
+        "better": better.name, "worse": worse.name, "metric": view.primary_words, "verdict": said,
         "difference": f"{cell.text} {view.digits_of_difference(view.primary).unit}".strip(),
     }  # fmt: skip
     if deciding is None or _p_value(deciding) is None:
@@ -73,8 +78,7 @@ def of_the_only_pair(view: View) -> str:
     else:
         test = test_in_words(str(deciding.test))
         pair = say("evidence.only_pair", **told, test=test, family=family_words(view.results))
-    verdict, margin = view.verdict(first.id, second.id), view.results.options.get("margin")
-    of_margin = []
+    margin, of_margin = view.results.options.get("margin"), []
     if verdict is not None and verdict.verdict == "equivalent" and margin is not None:
         of_margin = [say("evidence.pairs_margin", margin=float(margin))]
     return " ".join((pair, *_notes_on_limits(view), *of_margin))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import evalreport
 from evalreport.questions.attempts import section as questions
 from evalreport.questions.costs import section as costs
+from evalreport.questions.costs.records import ratio_between
 from evalreport.report.view import view_of
 from tests.questions.attempts.test_compute import answers, run
 
@@ -123,3 +126,13 @@ def test_too_few_attempts_are_said_in_place_of_the_table():
     assert described.parts[0].table is None
     assert "6 attempts of each question" in described.parts[0].box
     assert "no question can be shown to be worse" in str(results.headline.text)
+
+
+def test_a_limit_beside_1_does_not_look_like_1():
+    """0.74 (0.550 to 0.997) is less; value and limits have the same decimals otherwise."""
+    results, _ = told(0)
+    ratio = ratio_between(results.cost_ratios, "cost", "small", "large")
+    near = dataclasses.replace(ratio, ratio=0.741, low=0.5502, high=0.9968)
+    assert costs._verb("cost", near) == "costs 0.74 times as much (0.550 to 0.997)"
+    far = dataclasses.replace(ratio, ratio=0.8, low=0.7, high=1.04)
+    assert costs._verb("cost", far) == "costs 0.80 times as much (0.70 to 1.04)"

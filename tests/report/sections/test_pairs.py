@@ -84,3 +84,15 @@ def test_a_margin_of_millions_is_written_in_words() -> None:
     view = view_of(er.evaluate(answers, truth=truth, resamples=50, task="regression", margin=2e7))
     assert of_the_only_pair(view).endswith("within ±20 million.")
     assert "±20 million." in describe_methods(view).text
+
+
+@pytest.mark.usefixtures("primary_alone")
+def test_of_a_decided_pair_the_better_model_is_named() -> None:
+    """Where smaller is better the difference begins with the worse one, which "better" alone would praise."""
+    truth = [float(i % 9) for i in range(80)]
+    answers = {
+        m: [t + by * (i % 3 - 1) for i, t in enumerate(truth)] for m, by in (("near", 0.5), ("far", 1.5))
+    }
+    line = pair_line(answers, truth, task="regression", metrics=["mae"])
+    assert line.startswith("far − near on MAE: +")
+    assert "; near is better, p < 0.001 by the paired t test, " in line
