@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from evalreport import numbers
+from evalreport.engine.distributions import t_quantile
 from evalreport.headline.degenerate import differ, labels_are_given
 from evalreport.headline.facts import Facts, Limited, Pair, number_of, rows_on, values_beside
 from evalreport.headline.lead import MOST_NAMES, OF_RUNS, Lead
@@ -465,13 +466,17 @@ def biased(facts: Facts, lead: Lead) -> Message | None:
 
 
 def _large_bias(facts: Facts, model: str, rmse: Quantity) -> Limited | None:
-    """Return a model's bias where its interval leaves 0 out and it is a good part of the RMSE."""
+    """Return a model's bias where it is shown, at alpha over all models, and a good part of the RMSE."""
     quantity = facts.overall("bias_error")
+    record = None if quantity is None else facts.record(model, quantity)
     bias = None if quantity is None else facts.value(model, quantity)
     size = facts.value(model, rmse)
-    if bias is None or size is None or bias.low is None or bias.high is None or bias.low <= 0 <= bias.high:
+    if record is None or bias is None or bias.half is None or size is None:
         return None
-    return bias if abs(bias.value) >= LARGE_BIAS * size.value else None
+    one, all_of_them = (1 - facts.alpha / (2 * m) for m in (1, len(facts.ranked)))
+    df = max((record.clusters or record.n) - 1, 1)
+    half = bias.half * t_quantile(all_of_them, df) / t_quantile(one, df)
+    return bias if abs(bias.value) > max(half, LARGE_BIAS * size.value) else None
 
 
 def _without_bias(facts: Facts, model: str, rmse: Quantity) -> float:

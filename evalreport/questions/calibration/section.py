@@ -312,7 +312,7 @@ def _grade_table(
 
 def _grade_row(model: Model, r: CalibrationTableRecord, rates: Scale) -> Row:
     title = f"{numbers.rate(r.predicted)}, {numbers.rate(r.observed)}"
-    p = numbers.p_value(None if r.p_value is None else 2 * min(r.p_value, 1 - r.p_value))
+    p = numbers.p_value(_two_sided(r))
     side = say(f"calibration.side_{'high' if r.predicted > r.observed else 'low'}") if _outside(r) else ""
     cells = (
         numbers.count(r.n),
@@ -348,9 +348,17 @@ def _grades_finding(
 
 def _shown_outside(row: CalibrationTableRecord, rows: int, alpha: float) -> bool:
     """Say whether a grade is off by its interval, and by the test of all rows together (Bonferroni, two-sided)."""
-    if row.p_value is None or not _outside(row):
-        return False
-    return 2 * min(row.p_value, 1 - row.p_value) * rows <= alpha
+    p = _two_sided(row)
+    return p is not None and _outside(row) and p * rows <= alpha
+
+
+def _two_sided(row: CalibrationTableRecord) -> float | None:
+    """Return the p-value that agrees with a row's interval: no event is no sign of a rate that is too low."""
+    p = row.p_value
+    if p is None:
+        return None
+    too_low, too_high = p if row.observed > 0 else 1.0, 1 - p if row.observed < 1 else 1.0
+    return min(1.0, 2 * min(too_low, too_high))
 
 
 def _spans(rows: Sequence[CalibrationTableRecord], marked: set[int], *, deciles: bool) -> str:

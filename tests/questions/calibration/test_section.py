@@ -80,6 +80,20 @@ def test_grades_are_the_banks_own_or_deciles_of_risk():
     assert [row.model for row in section.tables[0].rows] == list(view_of(graded).models)
 
 
+def test_no_event_is_no_sign_that_a_rate_is_too_low():
+    """p-values of 0.0003 and 0.002 stood beside [0 %, 2.5 %], which held the rates of 1.6e-10 and 1.1e-8."""
+    random = np.random.default_rng(1)
+    p = 1 / (1 + np.exp(9 - 9 * random.normal(size=1000)))
+    truth = (random.random(1000) < p).astype(int)
+    table = evaluated({"net": rows(truth, p_1=p)}, metrics=("brier",)).calibration_table
+    empty = [r for r in table if r.observed == 0]
+    assert [calibration._two_sided(r) for r in empty[:4]] == [1.0] * 4
+    for row in table:
+        two_sided = calibration._two_sided(row)
+        assert two_sided is not None
+        assert (two_sided <= 0.05) == calibration._outside(row)
+
+
 def test_every_model_has_a_row_in_the_order_of_the_board_with_its_curve_and_its_word():
     """The fair model leads: its row is first, whoever is off; observed over predicted is one factor everywhere."""
     results = loans()
