@@ -105,7 +105,7 @@ def test_weights_of_any_size(weight: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", every(2, ["metrics", "gates", "slices", "baseline", "positive", "weight", "labels", "title"])
+    "name", every(4, ["metrics", "gates", "slices", "baseline", "positive", "weight", "labels", "title"])
 )
 def test_texts_of_a_million_letters(name: str, tmp_path: Path) -> None:
     """Refused at once, with their name and in one short line."""

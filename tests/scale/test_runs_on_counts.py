@@ -13,6 +13,7 @@ import pytest
 import evalreport as er
 from evalreport.cli import main
 from evalreport.schema.results import Results, to_json
+from tests.samples.cases import every
 from tests.samples.systems import needs_locks
 
 # Of Dask's own code, by the newest pandas.
@@ -200,7 +201,7 @@ def test_missing_predictions_are_settled_by_the_run(tmp_path: Path) -> None:
         assert pair[0].metrics == pair[1].metrics
 
 
-@pytest.mark.parametrize("inputs", ["counts", "."])
+@pytest.mark.parametrize("inputs", every(2, ["counts", "."]))
 def test_results_are_verified_from_the_aggregate(inputs: str, folder: Path, tmp_path: Path) -> None:
     """From its folder, or the one above."""
     results = er.evaluate(folder / "counts", **OPTIONS)

@@ -70,6 +70,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two of these models and their aggregate: those of quick tests."""
+    above = tmp_path_factory.mktemp("pair")
+    er.aggregate(write(above / "models", N, "ac"), output=above / "sums", slices="sex")
+    return above
+
+
+@pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same of few examples, where no figure counts."""
     above = tmp_path_factory.mktemp("few")
@@ -95,6 +103,18 @@ def summed(folder: Path) -> Results:
 def rows(folder: Path) -> Results:
     """The run on the rows."""
     return er.evaluate(folder / "models", **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def summed_pair(pair: Path) -> Results:
+    """The run on the sums of two models."""
+    return er.evaluate(pair / "sums", **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def rows_of_pair(pair: Path) -> Results:
+    """The run on the rows of two models."""
+    return er.evaluate(pair / "models", **OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -170,35 +190,39 @@ def test_replicates_are_normal_and_said_to_be(summed: Results, rows: Results) ->
     assert any(record.what == "scores" for record in summed.found)
 
 
-def test_what_needs_examples_is_left_out_with_the_reason(summed: Results) -> None:
+def test_what_needs_examples_is_left_out_with_the_reason(summed_pair: Results) -> None:
     """The calibration line is no sum."""
-    missing = {m.metric: str(m.reason) for m in summed.metrics if m.value is None and m.model == "a"}
+    missing = {m.metric: str(m.reason) for m in summed_pair.metrics if m.value is None and m.model == "a"}
     assert "sums of the scores" in missing["calibration_slope"]
 
 
 @pytest.mark.parametrize("metric", ["ece", "mce"])
-def test_calibration_errors_are_those_of_the_rows(metric: str, summed: Results, rows: Results) -> None:
+def test_calibration_errors_are_those_of_the_rows(
+    metric: str, summed_pair: Results, rows_of_pair: Results
+) -> None:
     """From sums of the probabilities by bin, on the whole and on every slice."""
     found, own = (
         {(m.model, m.slice): m.value for m in results.metrics if m.metric == metric}
-        for results in (summed, rows)
+        for results in (summed_pair, rows_of_pair)
     )
     assert found == pytest.approx(own, rel=1e-9)
     assert len([value for value in found.values() if value]) >= 8
 
 
-def test_curves_and_thresholds_are_those_of_the_histograms(summed: Results, rows: Results) -> None:
+def test_curves_and_thresholds_are_those_of_the_histograms(
+    summed_pair: Results, rows_of_pair: Results
+) -> None:
     """A bin of 5,000 examples is one or a few of them: points, areas, best thresholds and counts nearly agree."""
-    drawn = {(c.model, c.curve): c for c in summed.curves}
-    for own in (c for c in rows.curves if c.curve in ("roc", "reliability") and c.model != "c"):
+    drawn = {(c.model, c.curve): c for c in summed_pair.curves}
+    for own in (c for c in rows_of_pair.curves if c.curve in ("roc", "reliability") and c.model != "c"):
         found = drawn[own.model, own.curve]
         at = np.linspace(0.05, 0.95, 19)
         assert np.interp(at, found.x, found.y) == pytest.approx(np.interp(at, own.x, own.y), abs=0.01)
         assert (found.low is None) == (own.low is None)
-    points = {(p.model, p.criterion, p.metric): p for p in summed.operating_points}
-    for point in (p for p in rows.operating_points if (p.model, p.criterion) == ("a", "youden")):
+    points = {(p.model, p.criterion, p.metric): p for p in summed_pair.operating_points}
+    for point in (p for p in rows_of_pair.operating_points if (p.model, p.criterion) == ("a", "youden")):
         assert points["a", "youden", point.metric].value == pytest.approx(point.value, abs=0.005)
-    for mine, theirs in zip(summed.score_histograms, rows.score_histograms, strict=True):
+    for mine, theirs in zip(summed_pair.score_histograms, rows_of_pair.score_histograms, strict=True):
         assert (mine.model, mine.true, mine.n) == (theirs.model, theirs.true, theirs.n)
         if mine.model != "c":
             assert np.abs(np.subtract(mine.counts, theirs.counts)).max() <= 5
@@ -248,7 +272,7 @@ def test_the_positive_class_of_sums_is_fixed_when_they_are_made(
         assert found == pytest.approx(rows, abs=2e-4)
 
 
-def test_a_manifest_with_another_positive_class_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_a_manifest_with_another_positive_class_is_refused(tmp_path: Path) -> None:
     """Its digests are right, and the classes are as large."""
     even = pd.DataFrame({"id": range(40), "y_true": [0, 1] * 20, "p_1": np.linspace(0.1, 0.9, 40)})
     even["y_pred"] = [1, 0, 1, 1] * 10
@@ -297,16 +321,16 @@ def test_equal_models_have_no_difference(tmp_path: Path) -> None:
         assert (row.difference, row.p_value) == (0.0, 1.0)
 
 
-def test_few_examples_of_a_class_are_warned_of(summed: Results, one: Path) -> None:
+def test_few_examples_of_a_class_are_warned_of(summed_pair: Results, one: Path) -> None:
     """Normal limits are rough there, and rows would give better ones."""
     found = er.evaluate(one / "sums", metrics=["roc_auc"], resamples=20)
     assert "few_for_sums" in {warning.code for warning in found.warnings}
-    assert "few_for_sums" not in {warning.code for warning in summed.warnings}
+    assert "few_for_sums" not in {warning.code for warning in summed_pair.warnings}
 
 
-def test_sums_that_were_changed_are_refused(folder: Path, tmp_path: Path) -> None:
+def test_sums_that_were_changed_are_refused(pair: Path, tmp_path: Path) -> None:
     """The manifest holds the digest of every file."""
-    shutil.copytree(folder / "sums", tmp_path / "sums")
+    shutil.copytree(pair / "sums", tmp_path / "sums")
     with (tmp_path / "sums" / PRODUCTS).open("ab") as stream:
         stream.write(b"x")
     with pytest.raises(er.errors.InputError, match="not those of the manifest"):
