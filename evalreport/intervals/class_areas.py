@@ -10,7 +10,7 @@ from evalreport.engine.distributions import logit_limits, t_quantile
 from evalreport.intervals.label_tables import made_up_share
 from evalreport.intervals.normal import FEW_OF_A_CLASS
 from evalreport.intervals.rankings import NEGLIGIBLE, NO_VARIATION, plus_delong
-from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, interval
+from evalreport.intervals.registry import EXAMPLES_ALIKE, Bounds, evidence_of, interval
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedClasses, PairedRanking, RankedClasses
@@ -41,8 +41,8 @@ def classes_logit(estimate: Estimate, level: float) -> Bounds:
     V_k = (sum e_i^2 + f a^2) / ((m_k + f - 1) (m_k + f)). The degrees of freedom are Welch's of m_k - 1. A value of 0
     or 1 has no logit.
     """
-    classes, value, influence = estimate.evidence, estimate.value, estimate.influence
-    assert isinstance(classes, RankedClasses)
+    classes, value = evidence_of(estimate, RankedClasses), estimate.value
+    influence = estimate.influence
     if influence is None or classes.sizes.min() < 2:
         return FEW_OF_A_CLASS
     if min(value, 1 - value) <= NEGLIGIBLE:
@@ -65,10 +65,10 @@ def classes_t(difference: Difference, level: float) -> Bounds:
     e_i = m_k times the derivative of the difference by example i of class k. Two made-up examples +a and -a with
     a = (1 + 2 / m_k) max |e_i| are added to each class as for one value. Of a single class it is ``plus_delong``.
     """
-    classes, influence, d = difference.evidence, difference.influence, difference.value
-    if isinstance(classes, PairedRanking):
+    if isinstance(difference.evidence, PairedRanking):
         return plus_delong(difference, level)
-    assert isinstance(classes, PairedClasses)
+    classes, influence = evidence_of(difference, PairedClasses).a, difference.influence
+    d = difference.value
     if influence is None or classes.sizes.min() < 2:
         return FEW_OF_A_CLASS
     if abs(d) <= NEGLIGIBLE and not difference.error_by(1.0):

@@ -142,9 +142,10 @@ Agreement = tuple[float, float, float, float]
 
 def _agreement_by_class(found: PairedRanking) -> list[Agreement]:
     """Return the examples of either class on which both labels are right, only the first, only the second, neither."""
-    assert found.labels is not None
-    right = np.column_stack(found.labels) == found.positive[:, None]
-    return [agreement(right[chosen]) for chosen in (found.positive, ~found.positive)]
+    labels = (side.labels for side in (found.a, found.b) if side.labels is not None)
+    positive = found.a.positive
+    right = np.column_stack([*labels]) == positive[:, None]
+    return [agreement(right[chosen]) for chosen in (positive, ~positive)]
 
 
 def _of_shares(strata: Sequence[Agreement], difference: float, level: float) -> Bounds:

@@ -50,7 +50,11 @@ def plus_delong(difference: Difference, level: float) -> Bounds:
     variances are added, the degrees of freedom are Welch's of m - 1 and k - 1. Where no placement differs, nothing
     varies.
     """
-    ranking, spreads, d = evidence_of(difference, PairedRanking), difference.spread_by_class, difference.value
+    ranking, spreads, d = (
+        evidence_of(difference, PairedRanking).a,
+        difference.spread_by_class,
+        difference.value,
+    )
     q = min(ranking.class_sizes)
     if spreads is None or q < 2:
         return FEW_OF_A_CLASS

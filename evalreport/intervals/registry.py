@@ -161,17 +161,12 @@ NEEDS: Mapping[str, Callable[[IntervalMethod, Value], bool]] = {
         and isinstance(e, Estimate)
         and (e.table is not None or isinstance(e.evidence, evidence.Ordered))
     ),
-    "auc": lambda _, e: (
-        e.metric.is_auc
-        or (
-            e.quantity.label is not None and isinstance(e.evidence, evidence.Ranking | evidence.PairedRanking)
-        )
-    ),
+    "auc": lambda _, e: e.metric.is_auc or (e.quantity.label is not None and e.ranking is not None),
     "bounded": lambda _, e: all(map(math.isfinite, e.range)),
     "paired_share": lambda _, e: not isinstance(e, Difference) or e.shares is not None,
     "two_scores": lambda _, e: (
         not isinstance(e.evidence, evidence.PairedRanking)
-        or (e.metric.is_auc and e.evidence.labels is not None)
+        or (e.metric.is_auc and all(side.labels is not None for side in (e.evidence.a, e.evidence.b)))
     ),
     "costs": lambda *_: False,
     "its_value": lambda m, e: m.name in e.metric.inference.intervals,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
@@ -153,20 +153,19 @@ def _without_rounding(difference: Difference) -> Difference:
     )
 
 
+PAIRED: Mapping[type, Callable[..., evidence.OfDifference]] = {
+    evidence.RankedClasses: evidence.PairedClasses,
+    evidence.Ranking: evidence.PairedRanking,
+    Risks: evidence.PairedRisks,
+    evidence.Scores: evidence.PairedScores,
+    evidence.SumsByUnit: evidence.PairedSums,
+}
+"""The evidence of a difference, by that of both values; else there is none beside theirs."""
+
+
 def _paired_evidence(a: Estimate, b: Estimate) -> evidence.OfDifference:
-    first, second = a.evidence, b.evidence
-    if isinstance(first, evidence.RankedClasses):
-        return evidence.PairedClasses(first.true, first.sizes)
-    if isinstance(first, evidence.Ranking):
-        labels = None
-        if isinstance(second, evidence.Ranking) and first.labels is not None and second.labels is not None:
-            labels = first.labels, second.labels
-        return evidence.PairedRanking(first.positive, first.class_sizes, labels)
-    if isinstance(first, Risks) and isinstance(second, Risks):
-        return evidence.PairedRisks(first, second)
-    if isinstance(first, evidence.Scores) and isinstance(second, evidence.Scores):
-        return evidence.PairedScores(first, second)
-    return evidence.PairedSums() if isinstance(first, evidence.SumsByUnit) else evidence.Paired()
+    kind, other = type(a.evidence), type(b.evidence)
+    return PAIRED[kind](a.evidence, b.evidence) if kind is other and kind in PAIRED else evidence.Paired()
 
 
 def _subtracted_influence(a: Estimate, b: Estimate, *, by_fit: bool) -> Influence | None:

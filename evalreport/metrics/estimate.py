@@ -168,32 +168,26 @@ class Sampled:
             return None
         return self.influence.kurtosis(self.sampling.n_units)
 
+    @property
+    def ranking(self) -> Ranking | None:
+        """The ranking of the examples, of a difference the first model's; None of other values."""
+        evidence = self.evidence.a if isinstance(self.evidence, PairedRanking) else self.evidence
+        return evidence if isinstance(evidence, Ranking) else None
+
     @cached_property
     def delong_error(self) -> float | None:
         """DeLong's standard error: variances of the placements with divisors P - 1 and N - 1."""
-        ranking, spreads = self.evidence, self.spread_by_class
-        if (
-            spreads is None
-            or not isinstance(ranking, Ranking | PairedRanking)
-            or min(ranking.class_sizes) < 2
-        ):
+        if self.spread_by_class is None or self.ranking is None or min(self.ranking.class_sizes) < 2:
             return None
-        variances = (
-            spread.squares * m / (m - 1) for spread, m in zip(spreads, ranking.class_sizes, strict=True)
-        )
-        return math.sqrt(sum(variances))
+        by_class = zip(self.spread_by_class, self.ranking.class_sizes, strict=True)
+        return math.sqrt(sum(spread.squares * m / (m - 1) for spread, m in by_class))
 
     @cached_property
     def spread_by_class(self) -> tuple[ClassSpread, ClassSpread] | None:
         """The derivatives of positives and of negatives; None unless examples are ranked and alike."""
-        ranking = self.evidence
-        if (
-            not isinstance(ranking, Ranking | PairedRanking)
-            or self.influence is None
-            or not self.sampling.alike
-        ):
+        if self.ranking is None or self.influence is None or not self.sampling.alike:
             return None
-        derivative, positive = self.influence.values, ranking.positive
+        derivative, positive = self.influence.values, self.ranking.positive
         spreads = ClassSpread.of(derivative[positive]), ClassSpread.of(derivative[~positive])
         if self.sampling.only_sums:
             return replace(spreads[0], largest=math.inf), replace(spreads[1], largest=math.inf)

@@ -435,21 +435,12 @@ class PairedMean(OfDifference):
     differences: CountedRows
 
 
-@dataclass(frozen=True, slots=True)
-class PairedRanking(OfDifference):
-    """Two rankings of the same examples; fields as of ``Ranking``, ``labels`` of both models."""
-
-    positive: Mask
-    class_sizes: tuple[int, int]
-    labels: tuple[Mask, Mask] | None = None
+class PairedRanking(OfBoth[Ranking]):
+    """Two rankings of the same examples."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairedClasses(OfDifference):
-    """Two averages of areas of the same examples; fields as of ``RankedClasses``."""
-
-    true: Indices
-    sizes: Indices
+class PairedClasses(OfBoth[RankedClasses]):
+    """Two averages of areas of the same examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,9 +448,8 @@ class Paired(OfDifference):
     """Two values of the same examples that are no means over them."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairedSums(OfDifference):
-    """A difference of two ratios of sums over the same units."""
+class PairedSums(OfBoth[SumsByUnit]):
+    """Two ratios of sums over the same units."""
 
 
 class PairedScores(OfBoth[Scores]):

@@ -11,8 +11,8 @@ import numpy as np
 
 from evalreport.comparisons.decisions import Decision, decided_by_replicates, decisions_of
 from evalreport.comparisons.pairs import Comparison, compare, leading_record
-from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.estimation import estimate_table
+from evalreport.metrics.label_estimates import everything
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
@@ -144,34 +144,16 @@ def _of_sample(
     name = _unused(m.name for m in predictions.models)
     outputs = answers(predictions, sample.units.base, name)
     against = replace(options, baseline=name)
-    estimated = _with_rule(sample, outputs, tuple(rules), against)
-    compared = compare(estimated, tuple(rules), against)
-    if any(decided_by_replicates(comparison) for comparison in compared):
-        both = replace(predictions, models=(*predictions.models, outputs))
-        estimated = estimate_table(both, tuple(rules), options, seed=options.seed)
+    both = replace(predictions, models=(*predictions.models, outputs))
+    for resampled in (lambda _: False, everything):
+        estimated = estimate_table(both, tuple(rules), options, resampled, seed=options.seed)
         compared = compare(estimated, tuple(rules), against)
+        if not any(decided_by_replicates(comparison) for comparison in compared):
+            break
     for comparison in compared:
         value = estimated.estimates[name, comparison.quantity].value
         if comparison.pair is not None:
             yield RulePair(rules[comparison.quantity], comparison, leading_record(comparison, against), value)
-
-
-def _with_rule(
-    sample: Sample, rule: ModelOutputs, quantities: tuple[Quantity, ...], options: Options
-) -> Sample:
-    """Add the rule to a sample as a model, without replicates; answers of labels are counted together."""
-    both = replace(sample.predictions, models=(*sample.predictions.models, rule))
-    if any(definition(q).needs == "labels" for q in quantities):
-        return estimate_table(both, quantities, options, _none, seed=options.seed)
-    alone = replace(sample.predictions, models=(rule,))
-    added = estimate_table(alone, quantities, options, _none, seed=options.seed)
-    rows = replace(
-        sample.rows,
-        columns={**sample.rows.columns, **added.rows.columns},
-        orders={**sample.rows.orders, **added.rows.orders},
-    )
-    estimates = {**sample.estimates, **added.estimates}
-    return replace(sample, predictions=both, estimates=estimates, rows=rows)
 
 
 def _record(pair: RulePair, decision: Decision) -> AgainstRuleRecord:
@@ -192,10 +174,6 @@ def _record(pair: RulePair, decision: Decision) -> AgainstRuleRecord:
         verdict="better" if favours > 0 else "worse" if favours < 0 else "undecided",
         reason=row.reason,
     )
-
-
-def _none(_: Estimate) -> bool:
-    return False
 
 
 def _unused(names: Iterable[str]) -> str:

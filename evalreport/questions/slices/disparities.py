@@ -15,13 +15,15 @@ from evalreport.comparisons.adjustment import adjust
 from evalreport.comparisons.decisions import agreeing
 from evalreport.intervals import resolved
 from evalreport.intervals.inversion import level_where
+from evalreport.intervals.proportions import newcombe_independent_limits
+from evalreport.intervals.registry import Bounds
+from evalreport.intervals.student import half_width
 from evalreport.intervals.two_sets import nested, ratio_of_two_sets
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.numbers import decimals_of
 from evalreport.options import Options
 from evalreport.questions.slices import limits as by
-from evalreport.questions.slices.limits import Limits
 from evalreport.questions.slices.records import DisparityRecord
 from evalreport.questions.slices.slice_estimates import Side, direction
 from evalreport.schema.metrics import Interval
@@ -150,7 +152,7 @@ def _tested(side: Side) -> Tested:
     if side.two_sets is not None:
         inverted = level_where(partial(resolved, side.two_sets, SQUARE_AND_ADD), nested=nested(side.two_sets))
         return nothing if inverted is None else Tested(inverted, "interval", inverted)
-    if contrast.variance <= 0 and difference != 0:
+    if contrast.error <= 0 and difference != 0:
         # Nothing varies anywhere: a test has nothing to go by. That is an outcome, so the slice counts in the family.
         return Tested(None, None, 1.0)
     p, predicted = by.welch(difference, contrast), side.with_rest.predicted()
@@ -163,7 +165,7 @@ def _tested(side: Side) -> Tested:
 def _row(side: Side, level: float, tested: Tested, options: Options) -> DisparityRecord:
     """Return the difference of a slice from the other examples, with its limits and its test."""
     value = side.both.proportions[1] if side.both is not None and side.both.n2 > 0 else side.rest_value
-    difference, ratio = _limits(side, value, level)
+    method, difference, ratio = _limits(side, value, level)
     known = side.compared and not math.isnan(value)
     divisible = known and has_ratio(side) and value > 0
     row = DisparityRecord(
@@ -178,7 +180,7 @@ def _row(side: Side, level: float, tested: Tested, options: Options) -> Disparit
         ratio_low=ratio.low if divisible else None,
         ratio_high=ratio.high if divisible else None,
         level=level,
-        method=difference.method,
+        method=method,
         test=tested.test,
         p_value=tested.p_value,
         n=0 if side.estimate is None else side.estimate.sampling.n_examples,
@@ -210,21 +212,29 @@ def _agreeing(row: DisparityRecord) -> DisparityRecord:
     return replace(row, ratio_high=min(row.ratio_high, 1.0))
 
 
-def _nothing(why: Text | None) -> tuple[Limits, Limits]:
+Limited = tuple[str | None, Bounds, Bounds]
+"""The method of the limits of a difference, these, and the limits of a ratio."""
+
+NO_RATIO = Bounds(None, None)
+
+
+def _nothing(why: Text | None) -> Limited:
     """Return no limits of a difference and a ratio, with the reason."""
-    return Limits(None, None, None, why), Limits(None, None, None, why)
+    return None, Bounds(None, None, why), Bounds(None, None, why)
 
 
-def _limits(side: Side, value: float, level: float) -> tuple[Limits, Limits]:
+def _limits(side: Side, value: float, level: float) -> Limited:
     """Return the limits of the difference from the other examples' value, and of the ratio to it."""
     if not side.compared:
         return _nothing(side.small or (None if side.estimate is None else side.estimate.reason))
     if side.both is not None:
         if side.both.n2 <= 0:
             return _nothing(by.NO_OTHERS)
-        return by.proportions_difference(side.both, level), by.proportions_ratio(side.both, level)
+        groups = (side.both.x1, side.both.n1), (side.both.x2, side.both.n2)
+        difference = Bounds(*newcombe_independent_limits(*groups, level))
+        return "newcombe_independent", difference, by.proportions_ratio(side.both, level)
     if side.small is not None:
-        return Limits(None, None, None, side.small), Limits(None, None)
+        return None, Bounds(None, None, side.small), NO_RATIO
     if math.isnan(value):
         return _nothing(by.NO_OTHERS)
     if side.with_rest is None:
@@ -235,24 +245,22 @@ def _limits(side: Side, value: float, level: float) -> tuple[Limits, Limits]:
         return _nothing(by.NO_OTHERS)
     if side.two_sets is not None:
         return _squared_and_added(side.two_sets, level)
-    if contrast.variance <= 0:
+    if contrast.error <= 0:
         return _nothing(Message("disparity.no_variation"))
-    difference = by.influence_difference(side.value - value, contrast, level)
+    half = half_width(contrast, level)
+    difference = Bounds(side.value - value - half, side.value - value + half)
     if not (side.value > 0 and value > 0 and has_ratio(side)):
-        return difference, Limits(None, None)
+        return "welch", difference, NO_RATIO
     logarithms = side.with_rest.contrast(1 / side.value, 1 / value)
     assert logarithms is not None
-    return difference, by.influence_ratio(side.value / value, logarithms, level)
+    return "welch", difference, by.influence_ratio(side.value / value, logarithms, level)
 
 
-def _squared_and_added(difference: Difference, level: float) -> tuple[Limits, Limits]:
+def _squared_and_added(difference: Difference, level: float) -> Limited:
     """Return the limits of slice less rest, and of their ratio, from the limits of both values."""
-    found = resolved(difference, SQUARE_AND_ADD, level)
-    limits = Limits(found.low, found.high, found.method, found.reason)
-    if not (difference.a.value > 0 and difference.b.value > 0):
-        return limits, Limits(None, None)
-    ratio = ratio_of_two_sets(difference.a, difference.b, level)
-    return limits, Limits(ratio.low, ratio.high, None, ratio.reason)
+    found, (a, b) = resolved(difference, SQUARE_AND_ADD, level), (difference.a, difference.b)
+    ratio = ratio_of_two_sets(a, b, level) if a.value > 0 and b.value > 0 else NO_RATIO
+    return found.method, Bounds(found.low, found.high, found.reason), ratio
 
 
 def has_ratio(side: Side) -> bool:

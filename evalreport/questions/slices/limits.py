@@ -11,16 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
-
 from evalreport.comparisons.registry import probability
-from evalreport.engine.distributions import Array, dot, exp, log_choose
-from evalreport.intervals.proportions import difference_limits, wilson_limits
+from evalreport.engine.distributions import Array, dot, exp, log_choose, t_tail
+from evalreport.intervals.proportions import wilson_limits
+from evalreport.intervals.registry import Bounds
+from evalreport.intervals.student import half_width
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats, Indices
-from evalreport.texts import Message, Text
+from evalreport.samplings import StudentError
+from evalreport.texts import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ class Shares:
     df_outside: float | None
     apart: bool
 
-    def contrast(self, a: float = 1.0, b: float = 1.0) -> Contrast | None:
-        """Return the variance of a (slice) - b (reference); None where there are too few units for one.
+    def contrast(self, a: float = 1.0, b: float = 1.0) -> StudentError | None:
+        """Return the error of a (slice) - b (reference); None where there are too few units for one.
 
         The degrees of freedom are Welch's and Satterthwaite's: for two means this is Welch's t. Where units belong to
         both sides, the fewer of the two sides'.
@@ -61,33 +62,25 @@ class Shares:
         if self.df is None or self.df_outside is None:
             return None
         if not self.apart:
-            return Contrast(within + outside, min(self.df, self.df_outside))
+            return StudentError(math.sqrt(within + outside), min(self.df, self.df_outside))
         return _welch(within, outside, self.df, self.df_outside)
 
-    def predicted(self) -> Contrast | None:
-        """Return the variance of slice - reference that the reference alone predicts, as if the slice were like it.
+    def predicted(self) -> StudentError | None:
+        """Return the error of slice - reference that the reference alone predicts, as if the slice were like it.
 
         None where units belong to both sides.
         """
         if not self.apart or self.df is None or self.df_outside is None:
             return None
         ratio = (self.df_outside + 1) / (self.df + 1)
-        return Contrast((self.inside + self.outside) * (1 + ratio), self.df_outside)
+        return StudentError(math.sqrt((self.inside + self.outside) * (1 + ratio)), self.df_outside)
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """Variance of a weighted difference of two values, and the degrees of freedom that its estimate has."""
-
-    variance: float
-    df: float
-
-
-def _welch(first: float, second: float, df_first: float, df_second: float) -> Contrast:
+def _welch(first: float, second: float, df_first: float, df_second: float) -> StudentError:
     total = first + second
     if total <= 0:
-        return Contrast(0.0, min(df_first, df_second))
-    return Contrast(total, total**2 / (first**2 / df_first + second**2 / df_second))
+        return StudentError(0.0, min(df_first, df_second))
+    return StudentError(math.sqrt(total), total**2 / (first**2 / df_first + second**2 / df_second))
 
 
 # --- a slice against the other examples -------------------------------------------------------------------------------
@@ -187,16 +180,6 @@ SPREAD_OF_MIDP = 12.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """A difference's or a ratio's limits with the method; None with a reason where they cannot be had."""
-
-    low: float | None
-    high: float | None
-    method: str | None = None
-    reason: Text | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Successes:
     """Successes and trials of two disjoint groups."""
 
@@ -214,21 +197,7 @@ class Successes:
 # --- proportions ----------------------------------------------------------------------------------------------------
 
 
-def proportions_difference(both: Successes, level: float) -> Limits:
-    """Return limits of p1 - p2 for independent groups (Newcombe 1998, Stat Med 17:873, method 10).
-
-    Examples
-    --------
-    >>> found = proportions_difference(Successes(56, 70, 48, 80), 0.95)
-    >>> round(found.low, 4), round(found.high, 4)
-    (0.0524, 0.3339)
-    """
-    p1, p2 = both.proportions
-    first, second = wilson_limits(both.x1, both.n1, level), wilson_limits(both.x2, both.n2, level)
-    return Limits(*difference_limits((p1, *first), (p2, *second)), "newcombe_independent")
-
-
-def proportions_ratio(both: Successes, level: float) -> Limits:
+def proportions_ratio(both: Successes, level: float) -> Bounds:
     """Return limits of p1 / p2 for independent groups from their Wilson limits (Donner and Zou 2012).
 
     The limits are the roots R of (p1 - R p2)^2 = (p1 - l1)^2 + R^2 (u2 - p2)^2 and its mirror image.
@@ -244,9 +213,9 @@ def proportions_ratio(both: Successes, level: float) -> Limits:
     low = l1 * (2 * p1 - l1) / (middle + lower_root) if middle + lower_root > 0 else 0.0
     curvature = l2 * (2 * p2 - l2)
     if curvature <= 0:
-        return Limits(low, None, "donner_zou", Message("disparity.no_upper_ratio"))
+        return Bounds(low, None, Message("disparity.no_upper_ratio"))
     upper_root = math.sqrt(max(middle**2 - curvature * u1 * (2 * p1 - u1), 0.0))
-    return Limits(low, (middle + upper_root) / curvature, "donner_zou")
+    return Bounds(low, (middle + upper_root) / curvature)
 
 
 def fisher(both: Successes, *, ties: float = HALF) -> float:
@@ -328,13 +297,7 @@ testable.__test__ = False  # type: ignore[attr-defined]
 # --- by influence values --------------------------------------------------------------------------------------------
 
 
-def influence_difference(difference: float, contrast: Contrast, level: float) -> Limits:
-    """Return the difference plus or minus t standard errors from influence values (Welch's t for two means)."""
-    half = float(special.stdtrit(contrast.df, (1 + level) / 2)) * math.sqrt(contrast.variance)
-    return Limits(difference - half, difference + half, "welch")
-
-
-def influence_ratio(ratio: float, contrast: Contrast, level: float) -> Limits:
+def influence_ratio(ratio: float, contrast: StudentError, level: float) -> Bounds:
     """Return limits of a ratio of positive values: t standard errors on the logarithmic scale.
 
     Parameters
@@ -342,15 +305,14 @@ def influence_ratio(ratio: float, contrast: Contrast, level: float) -> Limits:
     contrast
         Of the logarithms: D_s / value_s - D / value.
     """
-    half = float(special.stdtrit(contrast.df, (1 + level) / 2)) * math.sqrt(contrast.variance)
+    half = half_width(contrast, level)
     if half > 700:  # beyond, the limits are no numbers any more
-        return Limits(0.0, None, "welch", Message("disparity.wide_ratio"))
-    return Limits(ratio * math.exp(-half), ratio * math.exp(half), "welch")
+        return Bounds(0.0, None, Message("disparity.wide_ratio"))
+    return Bounds(ratio * math.exp(-half), ratio * math.exp(half))
 
 
-def welch(difference: float, contrast: Contrast) -> float:
+def welch(difference: float, contrast: StudentError) -> float:
     """Test that two groups have the same value: Student's t with Welch's degrees of freedom."""
-    if contrast.variance <= 0:
+    if contrast.error <= 0:
         return 1.0
-    t = abs(difference) / math.sqrt(contrast.variance)
-    return probability(2 * float(special.stdtr(contrast.df, -t)))
+    return probability(2 * t_tail(abs(difference) / contrast.error, contrast.df))
