@@ -20,7 +20,7 @@ from evalreport.engine.distributions import Array, t_quantile
 from evalreport.engine.ranks import equalised, mid_ranks
 from evalreport.intervals.proportions import newcombe_paired_limits, wilson_limits
 from evalreport.metrics.sample import Sample
-from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask, required
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.schema.comparisons import AgreementRecord, DisagreementRecord, EffectRecord, UnanimityRecord
 from evalreport.schema.metrics import Interval
@@ -86,8 +86,8 @@ class Spread:
 def _spread(predictions: Predictions, models: Sequence[ModelOutputs]) -> Spread:
     answers = [np.asarray(_answers(m, predictions)) for m in models]
     if not predictions.classes:
-        stacked = np.stack([a.astype(np.float64) for a in answers])
-        return Spread(stacked.max(axis=0) - stacked.min(axis=0), None, Message("spread.range"))
+        spread = np.ptp(np.stack(answers).astype(np.float64), axis=0)
+        return Spread(spread, None, Message("spread.range"))
     size = np.zeros(predictions.n, dtype=np.int32)
     for first, second in combinations(answers, 2):
         size += first != second
@@ -105,16 +105,12 @@ def _probability_spread(predictions: Predictions, models: Sequence[ModelOutputs]
     if len(given) < 2 or predictions.y_true is None:
         return None
     true_class = predictions.y_true[:, None].astype(np.intp)
-    lowest = highest = np.take_along_axis(given[0], true_class, axis=1)[:, 0]
-    for proba in given[1:]:
-        p = np.take_along_axis(proba, true_class, axis=1)[:, 0]
-        lowest, highest = np.minimum(lowest, p), np.maximum(highest, p)
-    return np.asarray(highest - lowest)
+    return np.ptp([np.take_along_axis(proba, true_class, axis=1)[:, 0] for proba in given], axis=0)
 
 
 def _widest(spread: Spread, most: int) -> list[int]:
     """Return the rows with the widest spread; of those alike one of each kind first, the second measure's greatest."""
-    apart = _greatest(spread.size, np.flatnonzero(spread.size > 0), most)
+    apart = np.flatnonzero(spread.size > 0)
     # Rows are in the order of their ids, and the sort is stable.
     then = np.zeros(len(apart)) if spread.then is None else -spread.then[apart]
     turn = (
@@ -135,12 +131,6 @@ def _turns(size: Array, kinds: Array, then: Floats) -> Indices:
     turn = np.empty(len(order), dtype=np.intp)
     turn[order] = places - np.maximum.accumulate(np.where(new, places, 0))
     return turn
-
-
-def _greatest(values: Array, rows: Indices, most: int) -> Indices:
-    """Return the rows with the greatest values, and those equal to the last of them."""
-    own = values[rows]
-    return rows if len(rows) <= most else rows[own >= np.partition(own, -most)[-most]]
 
 
 def unanimity(predictions: Predictions) -> tuple[UnanimityRecord, ...]:
@@ -180,8 +170,7 @@ def _truth(predictions: Predictions, row: int) -> str | None:
 
 
 def _answer(model: ModelOutputs, predictions: Predictions, row: int) -> str:
-    answers = _answers(model, predictions)
-    assert answers is not None
+    answers = required(_answers(model, predictions))
     if not predictions.classes:
         return f"{float(answers[row]):.6g}"
     code = int(answers[row])

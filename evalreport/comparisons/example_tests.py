@@ -19,24 +19,23 @@ from evalreport.engine.distributions import (
 )
 from evalreport.engine.ranks import equalised, mid_ranks, signed_rank_tail, standardised
 from evalreport.engine.time_order import truncated_variance
+from evalreport.intervals.registry import evidence_of
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.evidence import TwoProportions
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.samplings import STUDENTS, InOrder, Student, StudentError
 from evalreport.texts import Message
 
 
 def _discordant(pair: Pair) -> tuple[int, int]:
-    assert pair.agreement is not None
-    _, b, c, _ = pair.agreement
+    _, b, c, _ = required(pair.agreement)
     return round(b), round(c)
 
 
 def _outcome(pair: Pair, statistic: float, p: float, df: float | None = None) -> Outcome:
     """Add the effect size, the odds ratio b / c, undefined where one of them is 0; and the counts."""
-    assert pair.agreement is not None
     b, c = _discordant(pair)
-    counts = {"n": sum(pair.agreement), "only_a": float(b), "only_b": float(c)}
+    counts = {"n": sum(required(pair.agreement)), "only_a": float(b), "only_b": float(c)}
     ratio = b / c if b and c else None
     return Outcome(statistic, probability(p), df, "odds_ratio_discordant", ratio, details=counts)
 
@@ -93,8 +92,7 @@ def mcnemar_corrected(pair: Pair) -> Outcome:
 @comparison_test("Two-proportion z, pooled", "independent", beside=("bootstrap_difference",))
 def two_proportions_z(pair: Pair) -> Outcome:
     """Difference of two proportions from independent test sets over its error under one common proportion."""
-    table = pair.difference.evidence
-    assert isinstance(table, TwoProportions)
+    table = evidence_of(pair.difference, TwoProportions)
     (x1, n1), (x2, n2) = ((side.successes, side.trials) for side in (table.a, table.b))
     # Cohen's h: the difference of the angles whose squared sines are the proportions.
     h = 2 * math.asin(math.sqrt(x1 / n1)) - 2 * math.asin(math.sqrt(x2 / n2))
@@ -223,15 +221,13 @@ for _student in STUDENTS:
 
 def ranked_blocks(pair: Pair) -> Floats:
     """Return the difference on each block, (m,), as the rank tests read them: those that agree are equal."""
-    rows = pair.difference.rows
-    assert rows is not None
+    rows = required(pair.difference.rows)
     return equalised(pair.blocks, rows.compared)
 
 
 def _counted_blocks(pair: Pair) -> tuple[Floats, Floats]:
     """Return the differences, (m,), those that agree being equal, and how many blocks have each."""
-    rows = pair.difference.rows
-    assert rows is not None
+    rows = required(pair.difference.rows)
     times = np.ones(len(rows.values)) if rows.counts is None else rows.counts
     return equalised(rows.values, rows.compared), times
 

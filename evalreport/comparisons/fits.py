@@ -16,7 +16,7 @@ from evalreport.engine.ranks import equal_in_rows, mid_ranks_of_rows
 from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.registry import Quantity, definition, greater_is_better
 from evalreport.metrics.sample import Sample
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.predictions.table import Predictions
 from evalreport.samplings import Fits
 from evalreport.samplings.folds import over_folds
@@ -40,21 +40,18 @@ def _t_test(fits: Fits, *, overlap: bool) -> Outcome:
 @comparison_test("Corrected resampled t", "trained_folds", beside=("bayes_correlated_t",))
 def corrected_resampled_t(pair: Pair) -> Outcome:
     """Student's t on the fold differences, the variance times 1/J + n_test/n_train because training sets overlap."""
-    assert pair.difference.fits is not None
-    return _t_test(pair.difference.fits, overlap=True)
+    return _t_test(required(pair.difference.fits), overlap=True)
 
 
 @comparison_test("Naive t over folds", "folds")
 def cv_paired_t(pair: Pair) -> Outcome:
     """Student's t on the fold differences as if the folds were independent; shown as a warning, never leading."""
-    assert pair.difference.fits is not None
-    return _t_test(pair.difference.fits, overlap=False)
+    return _t_test(required(pair.difference.fits), overlap=False)
 
 
 def halves(pair: Pair) -> Floats:
     """Return the differences (5, 2) of five repeats of two-fold cross-validation, in the order of the files' names."""
-    assert pair.difference.fits is not None
-    return pair.difference.fits.values.reshape(5, 2)
+    return required(pair.difference.fits).values.reshape(5, 2)
 
 
 @comparison_test("5x2cv t", "halves", name="5x2cv_t")
@@ -130,8 +127,7 @@ PRIOR_STRENGTH = 0.5
 @comparison_test("Bayesian correlated t", "trained_folds", bayesian=True)
 def bayes_correlated_t(pair: Pair) -> Outcome:
     """Posterior of the mean fold difference, a t about it, cut at the margin into three probabilities."""
-    assert pair.difference.fits is not None
-    fits, rope = pair.difference.fits, pair.margin or 0.0
+    fits, rope = required(pair.difference.fits), pair.margin or 0.0
     x = fits.values
     correlation = float((fits.n_test / (fits.n_test + fits.n_train)).mean())
     mean, spread = float(x.mean()), float(x.std(ddof=1))
@@ -257,8 +253,7 @@ def nemenyi(pair: Pair) -> Outcome:
     """Difference of two average ranks against the studentised range of k of them, infinite degrees of freedom."""
     from scipy import stats
 
-    ranked = pair.ranked
-    assert ranked is not None
+    ranked = required(pair.ranked)
     m, k = ranked.blocks, len(ranked.models)
     difference = _rank_difference(pair)
     q = abs(difference) / math.sqrt(k * (k + 1) / (6 * m))
@@ -269,8 +264,7 @@ def nemenyi(pair: Pair) -> Outcome:
 @comparison_test("Conover after Friedman", "ranked")
 def conover(pair: Pair) -> Outcome:
     """Difference of two rank sums as a t, with the spread that is left within blocks once the models are told apart."""
-    ranked = pair.ranked
-    assert ranked is not None
+    ranked = required(pair.ranked)
     m, k = ranked.blocks, len(ranked.models)
     df = (m - 1) * (k - 1)
     difference = _rank_difference(pair)
@@ -286,8 +280,7 @@ def conover(pair: Pair) -> Outcome:
 
 def _rank_difference(pair: Pair) -> float:
     """Return the first model's average rank less the second's: negative where the first is the better."""
-    ranked = pair.ranked
-    assert ranked is not None
+    ranked = required(pair.ranked)
     first, second = ranked.mean_ranks[[ranked.models.index(one.model) for one in (pair.a, pair.b)]]
     return float(first - second)
 

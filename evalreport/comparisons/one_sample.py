@@ -9,6 +9,7 @@ from evalreport.comparisons.example_tests import AgainstRate
 from evalreport.comparisons.pairs import EXPLORATORY
 from evalreport.comparisons.registry import TESTS, Outcome, tests_that_need
 from evalreport.intervals import limits
+from evalreport.intervals.registry import evidence_of
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import Proportion
 from evalreport.metrics.registry import Quantity, definition
@@ -48,8 +49,7 @@ def one_sample_records(
 
 
 def _against_rate(sample: Sample, model: str, estimate: Estimate, options: Options) -> ComparisonRecord:
-    share = estimate.evidence
-    assert isinstance(share, Proportion)
+    share = evidence_of(estimate, Proportion)
     counts = sample.predictions.class_counts
     rate = float(counts.max() / counts.sum())
     outcome = TESTS["binomial_exact"].run(AgainstRate(share.successes, share.trials, rate))

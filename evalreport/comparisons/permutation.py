@@ -27,7 +27,7 @@ from evalreport.metrics.replicates import unit_columns
 from evalreport.metrics.sample import Sample, chosen_states
 from evalreport.metrics.table_functions import TableFunctions
 from evalreport.metrics.views import ModelView, view
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.texts import Message
 
 MOST_ENUMERATED = 4_000
@@ -108,8 +108,7 @@ def _of_sums(
     both = sparse.csr_array(sparse.vstack(columns))
 
     def derivative(weights: Floats) -> Floats:
-        assert slopes is not None
-        return np.asarray((both @ slopes(np.asarray(weights @ both)).T).T)
+        return np.asarray((both @ required(slopes)(np.asarray(weights @ both)).T).T)
 
     return Kinds(
         times=np.ones(change.shape[0], dtype=np.int64) if times is None else times,
@@ -122,8 +121,7 @@ def _of_sums(
 
 def _of_labels(sample: Sample, models: tuple[str, str], quantity: Quantity) -> Kinds:
     """Return the units of a metric of the confusion table; single examples by truth and both labels."""
-    tables = sample.tables
-    assert tables is not None
+    tables = required(sample.tables)
     k, parts = tables.n_classes, tables.parts
 
     def at(sums: Floats) -> TableFunctions:
@@ -204,8 +202,7 @@ def _is_greater(first: Floats, second: Floats) -> Array:
 def _of_rows(sample: Sample, models: tuple[str, str], quantity: Quantity) -> Kinds | None:
     """Return the units of a function of all rows' weights."""
     metric, units, predictions = definition(quantity), sample.units, sample.predictions
-    computation = metric.computation
-    assert isinstance(computation, RowWise)
+    computation = metric.of(RowWise)
     if sample.rows.layout.ranked.count > 1:
         return None
     outputs = {model.name: model for model in predictions.models}
@@ -224,8 +221,7 @@ def _of_rows(sample: Sample, models: tuple[str, str], quantity: Quantity) -> Kin
         return np.concatenate(sums).reshape(len(slopes), -1)
 
     def slopes_of(weights: Floats) -> Floats:
-        assert computation.derivative is not None
-        return by_unit(np.asarray(computation.derivative(state, by_row(weights))))
+        return by_unit(np.asarray(required(computation.derivative)(state, by_row(weights))))
 
     return Kinds(
         times=np.ones(units.count, dtype=np.int64),
@@ -238,10 +234,10 @@ def _of_rows(sample: Sample, models: tuple[str, str], quantity: Quantity) -> Kin
 
 def _one_after_the_other(first: ModelView, second: ModelView) -> ModelView:
     """Return a view of the rows of one model, then of the other, for metrics of numbers."""
-    assert first.true is not None
-    assert first.y_pred is not None
-    assert second.y_pred is not None
-    true, y_pred = np.tile(first.true, 2), np.concatenate([first.y_pred, second.y_pred])
+    true, y_pred = (
+        np.tile(required(first.true), 2),
+        np.concatenate([required(first.y_pred), required(second.y_pred)]),
+    )
     return ModelView(true, y_pred, None, None, None, mean_weight=first.mean_weight)
 
 

@@ -15,7 +15,7 @@ from evalreport.intervals.registry import missing
 from evalreport.metrics.counted_rows import MOST_EXPANDED, CountedRows, TooManyRowsError
 from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.registry import Registered, Registry, summary_of
 from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import Interval
@@ -211,14 +211,12 @@ class Pair:
     @property
     def losses(self) -> Floats:
         """Both models' values, (n, 2): one row an example, however often a value occurs."""
-        assert self.by_example is not None
-        return self.by_example.expanded()
+        return required(self.by_example).expanded()
 
     @property
     def blocks(self) -> Floats:
         """Differences a - b, (m,): one an example, fold or data set."""
-        assert self.difference.rows is not None
-        return self.difference.rows.expanded()
+        return required(self.difference.rows).expanded()
 
     @property
     def ranked(self) -> Ranked | None:

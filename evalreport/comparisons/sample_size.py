@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -356,34 +355,18 @@ def examples_for_independent_sets(first: float, second: float, alpha: float, pow
 # --- cross-validation -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Folds:
-    """A cross-validation: k folds, r times."""
-
-    folds: int
-    repeats: int = 1
-
-    @property
-    def fits(self) -> int:
-        """Number of fold differences J."""
-        return self.folds * self.repeats
-
-    @property
-    def variance_factor(self) -> float:
-        """Nadeau and Bengio's 1 / J + n_test / n_train, with n_test / n_train = 1 / (k - 1)."""
-        return 1 / self.fits + 1 / (self.folds - 1)
-
-
-def detectable_over_folds(plan: Folds, sd: float, alpha: float, power: float) -> float:
+def detectable_over_folds(folds: int, repeats: int, sd: float, alpha: float, power: float) -> float:
     """Return the mean difference over folds that the corrected t test finds, given the sd of fold differences.
 
-    delta sd sqrt(1 / J + 1 / (k - 1)), delta the noncentrality of t with J - 1 degrees of freedom.
+    delta sd sqrt(1 / J + 1 / (k - 1)), delta the noncentrality of t with J - 1 degrees of freedom: of k folds, r times,
+    there are J = k r differences, and n_test / n_train is 1 / (k - 1).
 
     References
     ----------
     Nadeau and Bengio (2003), Mach Learn 52:239; Bouckaert and Frank (2004) for repeats.
     """
-    return detectable_noncentrality(plan.fits - 1, alpha, power) * sd * math.sqrt(plan.variance_factor)
+    fits = folds * repeats
+    return detectable_noncentrality(fits - 1, alpha, power) * sd * math.sqrt(1 / fits + 1 / (folds - 1))
 
 
 def repeats_needed(difference: float, folds: int, sd: float, alpha: float, power: float) -> int | None:
@@ -395,7 +378,7 @@ def repeats_needed(difference: float, folds: int, sd: float, alpha: float, power
     z_a, z_b = _z(alpha, power)
     if wanted <= (z_a + z_b) * sd / math.sqrt(folds - 1):
         return None
-    return _smallest(lambda r: detectable_over_folds(Folds(folds, r), sd, alpha, power) <= wanted)
+    return _smallest(lambda r: detectable_over_folds(folds, r, sd, alpha, power) <= wanted)
 
 
 # --- discordant pairs -----------------------------------------------------------------------------------------------

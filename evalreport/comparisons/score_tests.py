@@ -14,7 +14,7 @@ import numpy as np
 from evalreport.comparisons.label_pairs import PairedRecalls, PairedTrials
 from evalreport.comparisons.registry import Outcome, Pair, comparison_test, probability
 from evalreport.engine.distributions import normal_tail, root
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.texts import Message
 
 EQUAL = 1e-12
@@ -104,8 +104,7 @@ def score_recalls(pair: Pair) -> Outcome:
     ----------
     Tango (1998), Stat Med 17:891, the restricted estimate of one class.
     """
-    recalls = pair.recalls
-    assert recalls is not None
+    recalls = required(pair.recalls)
     apart = recalls.only_first - recalls.only_second
     if not (recalls.only_first + recalls.only_second).any():
         return Outcome(0.0, 1.0)

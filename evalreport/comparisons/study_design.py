@@ -697,7 +697,7 @@ def _over_folds(plan: PlanOptions) -> Answer:
     rows = [
         Row(
             Message("plan_if.repeated_folds", repeats=r, folds=folds, sd=sd),
-            sample_size.detectable_over_folds(sample_size.Folds(folds, r), sd, plan.alpha, plan.power),
+            sample_size.detectable_over_folds(folds, r, sd, plan.alpha, plan.power),
         )
         for r in ([plan.repeats] if plan.repeats is not None else USUAL_REPEATS)
     ]

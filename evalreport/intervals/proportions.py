@@ -23,6 +23,7 @@ from evalreport.metrics.evidence import (
     WeightedF1,
 )
 from evalreport.metrics.metric import ClassCounts
+from evalreport.predictions.arrays import required
 from evalreport.texts import Message
 
 
@@ -180,15 +181,13 @@ def weighted_wilson(estimate: Estimate, level: float) -> Bounds:
     The trials are the smaller of two effective numbers, Kish's and Korn and Graubard's; Student's t takes the place of
     z, with one degree of freedom less than Kish's number of all examples.
     """
-    computation, evidence = estimate.metric.computation, evidence_of(estimate, WeightedF1)
-    assert isinstance(computation, ClassCounts)
-    assert computation.monotone_of is not None
+    computation, evidence = estimate.metric.of(ClassCounts), evidence_of(estimate, WeightedF1)
     if evidence.units <= 1:
         return Bounds(None, None, Message("limits.one_example"))
     low, high = score_limits(
         evidence.jaccard, evidence.trials, t_quantile((1 + level) / 2, evidence.units - 1)
     )
-    _, scale = computation.monotone_of
+    _, scale = required(computation.monotone_of)
     return Bounds(float(scale(low)), float(scale(high)))
 
 
@@ -231,8 +230,7 @@ def newcombe_paired_limits(table: tuple[float, float, float, float], level: floa
 )
 def tango(difference: Difference, level: float) -> Bounds:
     """Difference of two paired proportions: all values that the score test does not reject."""
-    shares = difference.shares
-    assert shares is not None
+    shares = required(difference.shares)
     _, only_first, only_second, _ = shares
     n = sum(shares)
     return Bounds(*tango_limits(only_first, only_second, n, level)) if n else NO_TRIALS

@@ -23,6 +23,7 @@ from evalreport.metrics.difference import Difference
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import PairedRanking, Ranking
 from evalreport.metrics.metric import Ranks
+from evalreport.predictions.arrays import required
 from evalreport.texts import Message
 
 MADE_UP = 1 / 20
@@ -185,9 +186,9 @@ def _squared_and_added(difference: Difference, level: float, own: Function) -> B
         return Bounds(None, None, first.reason or second.reason)
     r = 0.0
     if a.standard_error and b.standard_error:
-        assert a.influence is not None
-        assert b.influence is not None
-        shared = dot(a.influence.values / a.standard_error, b.influence.values / b.standard_error)
+        shared = dot(
+            required(a.influence).values / a.standard_error, required(b.influence).values / b.standard_error
+        )
         r = min(max(shared, -1.0), 1.0)
     limits = mover((a.value, first.low, first.high), (b.value, second.low, second.high), r)
     return Bounds(*limits)
@@ -207,14 +208,12 @@ def partial_auc_wilson(estimate: Estimate, level: float) -> Bounds:
     u (1 - u) over the variance. Where u is 0 or 1: min(m, k). Where five examples or more share a score, on average,
     fewer: as of average precision, with min(m, k) for m.
     """
-    spreads, computation = estimate.spread_by_class, estimate.metric.computation
+    spreads, computation = estimate.spread_by_class, estimate.metric.of(Ranks)
     ranking = evidence_of(estimate, Ranking)
-    assert isinstance(computation, Ranks)
-    assert computation.most_false_positives is not None
     if spreads is None or min(ranking.class_sizes) < 2:
         return FEW_OF_A_CLASS
     (low, high), (m, n) = estimate.range, ranking.class_sizes
-    u, k = (estimate.value - low) / (high - low), computation.most_false_positives * n
+    u, k = (estimate.value - low) / (high - low), required(computation.most_false_positives) * n
     made_up = MADE_UP * (u * u + (1 - u) ** 2)
     of_positives, of_negatives = (
         (spread.squares / (high - low) ** 2 + made_up / inside**2) * size / (size - 1)

@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.metrics.metric import Parameter
 from evalreport.metrics.registry import Fields, rows
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.texts import Message
 
 
@@ -36,15 +36,14 @@ def of_each(state: Scored, weights: Floats, value: Callable[[Floats, Floats], fl
 
 
 def _scored(view: ModelView) -> Scored:
-    assert view.score is not None
-    return Scored(view.score, np.asarray(view.true == view.positive_code, dtype=np.float64))
+    return Scored(required(view.score), np.asarray(view.true == view.positive_code, dtype=np.float64))
 
 
 def _probabilities(view: ModelView) -> Scored:
-    assert view.proba is not None
     assert view.positive_code is not None
     return Scored(
-        view.proba[:, view.positive_code], np.asarray(view.true == view.positive_code, dtype=np.float64)
+        required(view.proba)[:, view.positive_code],
+        np.asarray(view.true == view.positive_code, dtype=np.float64),
     )
 
 

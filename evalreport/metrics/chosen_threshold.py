@@ -25,7 +25,7 @@ from evalreport.metrics.threshold_counts import (
     counts_at,
     replicates,
 )
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.samplings import Sampling, StudentError
 from evalreport.samplings.linear import Linear
 
@@ -103,8 +103,7 @@ def at_chosen(
 
 def _student(counts: ThresholdCounts, index: int, slopes: Floats, units: Sampling) -> StudentError | None:
     """Return the error of the value at a threshold that is taken as fixed, as the sampling gives it."""
-    order = counts.order
-    assert order is not None
+    order = required(counts.order)
     called = order.group < index
     true_positive, false_positive, false_negative, true_negative = slopes
     derivative = np.where(
@@ -153,6 +152,5 @@ def with_chosen_thresholds(
 
 def _criterion(key: Key) -> tuple[Function, bool]:
     """Return the function of counts that the threshold is best by, and whether more of it is better."""
-    computation = definition(key[1]).computation
-    assert isinstance(computation, Ranks)
-    return partial(by_counts, computation.best_of), bool(METRICS[computation.best_of].scale.greater_is_better)
+    best_of = definition(key[1]).of(Ranks).best_of
+    return partial(by_counts, best_of), bool(METRICS[best_of].scale.greater_is_better)

@@ -21,7 +21,7 @@ from evalreport.metrics.estimate import Estimate, value_range
 from evalreport.metrics.evidence import Groups
 from evalreport.metrics.metric import Contingency, Metric
 from evalreport.metrics.registry import Quantity, affine, contingency, definition
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.predictions.table import Predictions
 from evalreport.samplings import Sampling
 from evalreport.texts import Message
@@ -279,8 +279,7 @@ class GroupTable:
 
     def thin(self, metric: Metric) -> Message | None:
         """Say where groups or cells hold too few examples for an interval; None where they hold enough."""
-        computation, (n_true, n_groups) = metric.computation, (len(sizes) for sizes in self.sizes)
-        assert isinstance(computation, Contingency)
+        computation, (n_true, n_groups) = metric.of(Contingency), (len(sizes) for sizes in self.sizes)
         over = n_true * n_groups if computation.filled == "cells" else max(n_true, n_groups)
         if self.counts.sum() >= LEAST_ON_AVERAGE * over:
             return None
@@ -301,9 +300,8 @@ def clustering_estimates(
     more than a standard error where groups are small (docs/clustering.md): so they are moved until their mean
     is the value. Intervals are then about other sets of as many examples.
     """
-    assert predictions.y_true is not None
     said = {m.name: m.y_pred for m in predictions.models if m.y_pred is not None}
-    tables = {name: GroupTable.of(predictions.y_true, codes) for name, codes in said.items()}
+    tables = {name: GroupTable.of(required(predictions.y_true), codes) for name, codes in said.items()}
     expected = {name: expected_mutual_information(*table.sizes) for name, table in tables.items()}
     estimates: dict[Key, Estimate] = {}
     for name, table in tables.items():

@@ -232,9 +232,8 @@ def _record(
     metric = definition(quantity)
     value, reason = math.nan, Message("lacks.training")
     if training.n:
-        fit = _fit(training, model, noise, eta)
-        assert isinstance(metric.computation, Training)
-        value, reason = float(metric.computation.function(fit)), metric.computation.why_undefined(fit)
+        fit, computation = _fit(training, model, noise, eta), metric.of(Training)
+        value, reason = float(computation.function(fit)), computation.why_undefined(fit)
     known = math.isfinite(value)
     return MetricRecord(
         model=model.name,

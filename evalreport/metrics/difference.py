@@ -15,7 +15,7 @@ from evalreport.metrics.counted_rows import CountedRows
 from evalreport.metrics.estimate import Estimate, Sampled
 from evalreport.metrics.metric import Metric
 from evalreport.metrics.registry import Quantity
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.samplings import Influence, TwoTestSets
 from evalreport.texts import Message, Text, parts
 
@@ -101,8 +101,7 @@ class Difference(Sampled):
 
     @cached_property
     def _rescaled(self) -> Difference:
-        scale = self.metric.scale.affine_of
-        assert scale is not None
+        scale = required(self.metric.scale.affine_of)
         in_units = evidence.scaled(self.evidence, 1 / scale.slope)
         return replace(
             self._back(replace(scale, offset=0.0)), a=self.a.of_base, b=self.b.of_base, evidence=in_units

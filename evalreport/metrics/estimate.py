@@ -26,7 +26,7 @@ from evalreport.metrics.evidence import (
 )
 from evalreport.metrics.metric import Affine, Metric
 from evalreport.metrics.registry import Quantity, definition
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import Examples, Fits, Influence, Sampling, StudentError
 from evalreport.samplings.seeds import Crossed, over_seeds
@@ -279,8 +279,7 @@ class Estimate(Sampled):
 
     @cached_property
     def _rescaled(self) -> Estimate:
-        scale = self.metric.scale.affine_of
-        assert scale is not None
+        scale = required(self.metric.scale.affine_of)
         evidence, of_base = (
             rescaled(self.evidence, scale.back, scale.slope),
             replace(self.quantity, metric=scale.of),

@@ -131,8 +131,7 @@ def fit_values(sample: Sample, parts: Parts, prepared: RowData | None = None) ->
         groups = [along(order, w[0]) for w, order in of_parts]
         corners = [along(order.merged, w, sample.units.mean_weight) for w, order in of_parts]
         for quantity in of_family(sample.quantities, Ranks):
-            ranks = definition(quantity).computation
-            assert isinstance(ranks, Ranks)
+            ranks = definition(quantity).of(Ranks)
             given = corners if ranks.derivative is None else groups
             found[name, quantity] = np.array([ranks.function(one) for one in given], np.float64).ravel()
     for key, states in rows.states.items():

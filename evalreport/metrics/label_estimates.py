@@ -26,7 +26,7 @@ from evalreport.metrics.layout import Parts
 from evalreport.metrics.metric import ClassCounts, Margins
 from evalreport.metrics.registry import METRICS, Quantity, definition
 from evalreport.metrics.table_functions import TableFunctions, by_margins, class_code
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.predictions.table import Predictions
 from evalreport.samplings import Influence, Sampling, within
 
@@ -345,10 +345,7 @@ class _OfModel:
         below = computation.monotone_of if isinstance(computation, ClassCounts) else None
         if below is None or quantity.average is not None or units.n_effective is None or cells is None:
             return None
-        base = METRICS[below[0]].computation
-        assert isinstance(base, ClassCounts)
-        assert base.proportion is not None
-        proportion = base.proportion
+        proportion = required(METRICS[below[0]].of(ClassCounts).proportion)
 
         def of_counts(*counts: Array, which: int) -> Array:
             return np.asarray(proportion(Counts(*counts))[which])

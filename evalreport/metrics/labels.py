@@ -15,7 +15,7 @@ from evalreport.engine.distributions import Array, ratio
 from evalreport.metrics.metric import PROPORTION_INTERVALS, TABLE_INTERVALS
 from evalreport.metrics.registry import Fields, binary_table, table
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.predictions.numbers import COUNTED
 from evalreport.texts import Message, has
 
@@ -35,8 +35,7 @@ def _right_labels(view: ModelView) -> Floats:
 
 def _right_over_pairs(view: ModelView) -> float:
     """Chance that a true class and a prediction, drawn independently, are the same."""
-    assert view.true is not None
-    classes, counts = np.unique(view.true, return_counts=True)
+    classes, counts = np.unique(required(view.true), return_counts=True)
     said = np.array([np.mean(view.y_pred == code) for code in classes])
     return float((counts / counts.sum() * said).sum())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -32,6 +33,7 @@ IsoSlope = Literal["", "counts", "rates"]
 Infinite = Literal["", "zero_probability", "zero_truth"]
 Function = Callable[..., Any]
 Number = TypeVar("Number", float, Array)
+Family = TypeVar("Family")
 
 BOOTSTRAP_INTERVALS = ("bootstrap_percentile", "bootstrap_basic", "bootstrap_normal")
 SMOOTH_INTERVALS = ("bootstrap_bca", "normal", *BOOTSTRAP_INTERVALS)
@@ -115,34 +117,24 @@ class Margins:
     iso_slope: IsoSlope = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
-    """A family of metrics with a number k; the bare name means k = 1 and the smallest number of attempts.
-
-    Attributes
-    ----------
-    begins
-        How the name with k begins: ``pass@`` of ``pass@5``.
-    per_example
-        Maps k to the ``per_example`` of its metric.
-    """
-
-    begins: str
-    per_example: Function
+WHOLE = re.compile("[1-9][0-9]{0,5}")
+FRACTION = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """The number in brackets that a metric needs: of ``recall[at_fpr=0.1]``.
+    """The number of a metric, which is a part of its name: of ``recall[at_fpr=0.1]``, of ``pass@5``.
+
+    One in brackets is needed. Without a whole one, k, the bare name means k = 1 and the smallest number of attempts.
 
     Attributes
     ----------
     begins, name
-        How the spelling begins, and the name of the number: ``recall``, ``at_fpr``.
+        How the spelling begins, and the name of the number: ``recall``, ``at_fpr``; ``pass@`` and nothing.
     label
         The metric's label with its number, ``{x}``.
     value
-        The number, in (0, 1), where it is given.
+        The number, in (0, 1) or whole, where it is given.
     example
         A number as messages show it.
     rate
@@ -158,7 +150,18 @@ class Parameter:
 
     def spelled(self, x: float | str) -> str:
         """Return the spelling with a number."""
-        return f"{self.begins}[{self.name}={x if isinstance(x, str) else f'{x:.12g}'}]"
+        number = x if isinstance(x, str) else f"{x:.12g}"
+        return f"{self.begins}[{self.name}={number}]" if self.name else f"{self.begins}{number}"
+
+    def read(self, text: str) -> float | None:
+        """Return the number of a spelling; None: it is another metric's, or none."""
+        if not text.startswith(self.begins):
+            return None
+        rest = text.removeprefix(self.begins)
+        if not self.name:
+            return int(rest) if WHOLE.fullmatch(rest) else None
+        match = re.fullmatch(rf"\[{self.name}=\s*({FRACTION})\s*\]", rest)
+        return float(match[1]) if match is not None and 0 < float(match[1]) < 1 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,8 +184,7 @@ class Moments:
     of_gaps
         Whether the columns are gaps and ones by bin, which engines can add up.
     numbered
-        The family with a number k that it belongs to, or the number in brackets that it needs, which ``per_example``
-        takes as ``at``.
+        The number that it has, which ``per_example`` takes as ``at``.
     losses
         What the second column holds, where these are losses of 0 or more.
     less_moved
@@ -201,7 +203,7 @@ class Moments:
     mean_over_pairs: Function | None = None
     of_probability: Function | None = None
     of_gaps: bool = False
-    numbered: Numbered | Parameter | None = None
+    numbered: Parameter | None = None
     losses: Text | None = None
     less_moved: str = ""
     root_of: str = ""
@@ -548,6 +550,11 @@ class Metric:
     inference: Inference
     display: Display
 
+    def of(self, family: type[Family]) -> Family:
+        """Return how it is computed, where its family is known."""
+        assert isinstance(self.computation, family)
+        return self.computation
+
     @property
     def averages(self) -> tuple[Average, ...]:
         """The averages that are computed for several classes; the first is what the bare name means."""
@@ -583,15 +590,20 @@ class Metric:
         return isinstance(self.computation, Ranks) and self.computation.area == "roc"
 
     @property
-    def numbered(self) -> Numbered | None:
-        """The family with a number k that it belongs to, where it still has none."""
-        found = self.computation.numbered if isinstance(self.computation, Moments) else None
-        return found if isinstance(found, Numbered) else None
+    def numbered(self) -> Parameter | None:
+        """The whole number k that its name may have, where it has none."""
+        number = self._number
+        return None if number is None or number.name or number.value is not None else number
 
     @property
     def parameter(self) -> Parameter | None:
         """The number in brackets that it needs."""
-        if isinstance(self.computation, Moments) and isinstance(self.computation.numbered, Parameter):
+        number = self._number
+        return number if number is not None and number.name else None
+
+    @property
+    def _number(self) -> Parameter | None:
+        if isinstance(self.computation, Moments):
             return self.computation.numbered
         return self.computation.parameter if isinstance(self.computation, RowWise) else None
 

@@ -12,7 +12,7 @@ from evalreport.metrics.evidence import AtCounts, Ordered, Table
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, TABLE_INTERVALS, Metric
 from evalreport.metrics.registry import Fields, mean_loss, moments
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.texts import Message
 
 ORDERED: Fields = {"tasks": ("binary", "multiclass"), "needs": "labels", "ordered": True, "headline": True}
@@ -28,9 +28,7 @@ def distances(k: int) -> Floats:
 
 
 def _codes(view: ModelView) -> tuple[Indices, Indices]:
-    assert view.true is not None
-    assert view.y_pred is not None
-    return np.asarray(view.true, dtype=np.int64), np.asarray(view.y_pred, dtype=np.int64)
+    return np.asarray(required(view.true), dtype=np.int64), np.asarray(required(view.y_pred), dtype=np.int64)
 
 
 # --- weighted kappa ---------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from evalreport.metrics.layout import Layout, task_weights
 from evalreport.metrics.metric import PredictionPoweredMean
 from evalreport.metrics.registry import Quantity, definition, prediction_powered
 from evalreport.metrics.row_estimates import TOO_LARGE
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import Influence, JudgedAnswers, Sampling, StudentError, sampling_by
 from evalreport.texts import Message
@@ -186,7 +186,6 @@ def _estimate(
     predictions: Predictions, units: Sampling, layout: Layout, key: Key, model: ModelOutputs
 ) -> Estimate:
     assert model.gold is not None
-    assert model.outcome is not None
     if predictions.design == "datasets":
         return undefined(predictions, key, Message("undefined.gold_of_datasets"))
     few = _too_few(predictions, model.gold, lambda n: Message("undefined.few_gold", n=n, least=LEAST_GOLD))
@@ -201,7 +200,7 @@ def _estimate(
         evidence=Undefined(),
     )
     pooled = is_pooled(predictions, model.gold)
-    rectified = _filled(plain, units, layout, model.outcome, model.gold, pooled=pooled)
+    rectified = _filled(plain, units, layout, required(model.outcome), model.gold, pooled=pooled)
     return rectified if rectified.defined else undefined(predictions, key, TOO_LARGE)
 
 
@@ -297,9 +296,7 @@ def _judged(units: Sampling, gold: Floats) -> JudgedAnswers:
 
 def common_gold(first: ModelOutputs, second: ModelOutputs) -> Floats:
     """Return people's outcomes of one model less those of another, (n,), nan where not both were judged."""
-    assert first.gold is not None
-    assert second.gold is not None
-    return np.asarray(first.gold - second.gold)
+    return np.asarray(required(first.gold) - required(second.gold))
 
 
 def prediction_powered_difference(
@@ -316,8 +313,6 @@ def prediction_powered_difference(
     """
     models = {model.name: model for model in predictions.models}
     first, second = (models[side.model] for side in (delta.a, delta.b))
-    assert first.outcome is not None
-    assert second.outcome is not None
     gold = common_gold(first, second)
     names = {"a": first.name, "b": second.name}
     few = _too_few(
@@ -325,5 +320,5 @@ def prediction_powered_difference(
     )
     if few is not None:
         return few
-    judge = first.outcome - second.outcome
+    judge = required(first.outcome) - required(second.outcome)
     return _filled(delta, units, layout, judge, gold, pooled=is_pooled(predictions, gold))

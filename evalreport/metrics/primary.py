@@ -10,7 +10,7 @@ import numpy as np
 from evalreport.metrics.registry import JUDGED, PRIMARY
 from evalreport.metrics.sums import summed_names
 from evalreport.options import Options
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.predictions.numbers import ERRORS, levels, quantiles
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.samplings import sampling_of
@@ -134,9 +134,8 @@ def _ranks(predictions: Predictions, model: ModelOutputs) -> bool:
 
 def class_shares(predictions: Predictions, options: Options) -> Floats:
     """Return the share of each class (K,), by weight where there are weights."""
-    assert predictions.y_true is not None
     units = sampling_of(predictions, cluster=None, weight=options.weight)
     k = len(predictions.classes)
-    counts = np.bincount(predictions.y_true, weights=units.heavy, minlength=k).astype(float)
+    counts = np.bincount(required(predictions.y_true), weights=units.heavy, minlength=k).astype(float)
     total = counts.sum()
     return counts / total if total else counts

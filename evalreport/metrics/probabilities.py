@@ -15,11 +15,11 @@ from evalreport.metrics.metric import (
     PROPORTION_INTERVALS,
     SMOOTH_INTERVALS,
     Function,
-    Numbered,
+    Parameter,
 )
 from evalreport.metrics.registry import Decorator, Fields, mean_loss, moments, rows
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask, required
 from evalreport.texts import Message
 
 INFINITE, ANY_NUMBER = (0.0, float("inf")), (-float("inf"), float("inf"))
@@ -61,12 +61,10 @@ def log_loss(view: ModelView) -> Floats:
     positive = view.positive_code
     if positive is None:
         return np.asarray(-log(np.maximum(view.p_true, CLIP)))
-    assert view.proba is not None
-    assert view.true is not None
     # The positive class's probability is clipped and its complement taken, as the field's programs do: the
     # complement of 1 - 1e-15 differs from 1e-15 in its fourth digit.
-    p = np.clip(view.proba[:, positive], CLIP, 1 - CLIP)
-    return -log(np.where(view.true == positive, p, 1 - p))
+    p = np.clip(required(view.proba)[:, positive], CLIP, 1 - CLIP)
+    return -log(np.where(required(view.true) == positive, p, 1 - p))
 
 
 @mean_loss(
@@ -108,9 +106,7 @@ def complement_mse(view: ModelView) -> Floats:
 
 def _squares_over_pairs(view: ModelView) -> float:
     """Add the two variances and the squared distance of the means: the mean of (y_i - h_j)^2 over all i, j."""
-    assert view.true is not None
-    assert view.y_pred is not None
-    y, h = (np.asarray(values, dtype=np.float64) for values in (view.true, view.y_pred))
+    y, h = (np.asarray(values, dtype=np.float64) for values in (required(view.true), required(view.y_pred)))
     return float(y.var() + h.var() + (y.mean() - h.mean()) ** 2)
 
 
@@ -189,8 +185,7 @@ def bias_error(view: ModelView) -> Floats:
 )
 def mean_outcome(view: ModelView) -> Floats:
     """Mean of the outcomes that were decided elsewhere (0/1: the share of successes)."""
-    assert view.outcome is not None
-    return view.outcome
+    return required(view.outcome)
 
 
 @mean_loss(
@@ -206,8 +201,7 @@ def mean_outcome(view: ModelView) -> Floats:
 )
 def mean_value(view: ModelView) -> Floats:
     """Mean of the scores that were computed elsewhere, one a data set (or fold)."""
-    assert view.outcome is not None
-    return view.outcome
+    return required(view.outcome)
 
 
 def _squared_errors(view: ModelView) -> Columns:
@@ -357,10 +351,8 @@ class Forecasts:
 
 
 def _forecasts(view: ModelView) -> Forecasts:
-    assert view.proba is not None
-    assert view.true is not None
     assert view.positive_code is not None
-    return Forecasts(view.proba[:, view.positive_code], view.true == view.positive_code)
+    return Forecasts(required(view.proba)[:, view.positive_code], required(view.true) == view.positive_code)
 
 
 @rows(
@@ -400,7 +392,7 @@ def _parts(p: Floats, rows: Indices, weights: Floats, *, whole: bool) -> tuple[F
     return np.add.reduceat(p[ordered], starts) / sizes, np.add.reduceat(weights[:, ordered], starts, axis=1)
 
 
-def mean_over_attempts(label: str, formula: str, *, numbered: str, **fields: Any) -> Decorator:
+def mean_over_attempts(label: str, formula: str, *, begins: str, **fields: Any) -> Decorator:
     """Register the mean over questions of a function of their attempts, of those that passed, and of a number k.
 
     The decorated function maps (n,) attempts, (n,) of them that passed, and k to (n,); nan where it is undefined.
@@ -415,13 +407,11 @@ def mean_over_attempts(label: str, formula: str, *, numbered: str, **fields: Any
     }
 
     def _decorate(function: Function) -> Function:
-        def of_number(k: int) -> Function:
-            return lambda view: function(*view.passes, k)
+        def per_example(view: ModelView, at: int = 1) -> Floats:
+            return np.asarray(function(*required(view.passes), at))
 
-        decorator = mean_loss(
-            label, formula, per_example=of_number(1), numbered=Numbered(numbered, of_number), **given
-        )
-        return decorator(function)
+        numbered = Parameter(begins, "", f"{begins}{{x}}")
+        return mean_loss(label, formula, per_example=per_example, numbered=numbered, **given)(function)
 
     return _decorate
 
@@ -440,7 +430,7 @@ def _all_of(k: int, held: Floats, count: Floats) -> Floats:
 @mean_over_attempts(
     "pass@k",
     "mean over questions of 1 - C(n - c, k) / C(n, k), with n attempts of which c passed",
-    numbered="pass@",
+    begins="pass@",
     headline=True,
     source="Chen et al. (2021), Evaluating Large Language Models Trained on Code, arXiv 2107.03374, section 2.1",
 )
@@ -469,7 +459,7 @@ def pass_at_k(count: Floats, passed: Floats, k: int) -> Floats:
 @mean_over_attempts(
     "pass^k",
     "mean over questions of C(c, k) / C(n, k), with n attempts of which c passed",
-    numbered="pass^",
+    begins="pass^",
     headline=True,
     source="Yao et al. (2024), tau-bench, arXiv 2406.12045",
 )

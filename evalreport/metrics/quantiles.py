@@ -9,7 +9,7 @@ import numpy as np
 from evalreport.metrics.metric import MEAN_INTERVALS, PROPORTION_INTERVALS, SMOOTH_INTERVALS, Parameter
 from evalreport.metrics.registry import Fields, mean_loss
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.predictions.numbers import levels, limits_at, member_of, quantile_at, quantiles
 from evalreport.texts import Message
 
@@ -29,8 +29,7 @@ def _truth(view: ModelView) -> Floats:
 
 
 def _limits(view: ModelView, at: float) -> tuple[Floats, Floats]:
-    limits = limits_at(view.numbers, at)
-    assert limits is not None
+    limits = required(limits_at(view.numbers, at))
     return limits
 
 

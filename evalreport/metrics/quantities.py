@@ -8,10 +8,10 @@ from typing import get_args
 
 from evalreport.errors import UsageError
 from evalreport.metrics.metric import Average, Metric, PredictionPoweredMean, Training
-from evalreport.metrics.registry import JUDGED, METRICS, PRIMARY, Quantity, definition, needs_a_number
+from evalreport.metrics.registry import JUDGED, METRICS, PRIMARY, Quantity, definition
 from evalreport.metrics.sums import summed_names
 from evalreport.options import Task
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.predictions.numbers import SUMS, levels, limits_at, quantile_at, quantiles
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.spelling import is_whole
@@ -126,8 +126,7 @@ def _with_usual_numbers(metric: Metric, predictions: Predictions) -> list[Quanti
     counts = [m.attempts.count for m in predictions.models if m.attempts is not None]
     # A model without a question, which others have on test sets of their own, has no attempt at it.
     fewest = min((int(count[count > 0].min()) for count in counts), default=1)
-    assert metric.numbered is not None
-    return [Quantity(f"{metric.numbered.begins}{k}") for k in sorted({1, fewest})]
+    return [Quantity(required(metric.numbered).spelled(k)) for k in sorted({1, fewest})]
 
 
 def _as_named(name: str, predictions: Predictions) -> list[Quantity]:
@@ -200,7 +199,7 @@ def _only_in_gates(spelled: Iterable[str], predictions: Predictions) -> Iterator
     """Yield the quantities of gates that a run does not have by itself; what is misspelt is refused with its gate."""
     for text in spelled:
         name, _, label = text.removesuffix("]").partition("[class=")
-        if needs_a_number(text) or (text in METRICS and METRICS[text].only_named):
+        if METRICS.with_number(text) or (text in METRICS and METRICS[text].only_named):
             yield Quantity(METRICS[text].name)
         elif label in predictions.classes and name in METRICS and METRICS[name].by_class:
             yield Quantity(name, label=label)

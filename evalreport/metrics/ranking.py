@@ -10,7 +10,7 @@ from evalreport.metrics.evidence import AtThreshold, EqualErrors
 from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, Chosen
 from evalreport.metrics.registry import Fields, affine, at_corners, ranking, rows
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask, required
 from evalreport.texts import Message
 
 
@@ -197,9 +197,7 @@ def pr_auc(weights: RankedWeights) -> Array:
 
 
 def _ranks(view: ModelView) -> ClassRanks:
-    assert view.proba is not None
-    assert view.true is not None
-    return class_ranks(view.true, view.proba)
+    return class_ranks(required(view.true), required(view.proba))
 
 
 RANKED: Fields = {

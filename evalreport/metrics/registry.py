@@ -6,7 +6,6 @@ glossary entry in the report) follows from that function.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from functools import cache, partial
@@ -29,13 +28,13 @@ from evalreport.metrics.metric import (
     Margins,
     Metric,
     Moments,
-    Numbered,
     PredictionPoweredMean,
     Ranks,
     RowWise,
     Scale,
 )
 from evalreport.options import Task
+from evalreport.predictions.arrays import required
 from evalreport.registry import Registry, summary_of, unknown_name
 from evalreport.schema.metrics import Quantity as Quantity
 from evalreport.texts import Message
@@ -50,104 +49,47 @@ class Metrics(Registry[Metric]):
     """The registered metrics; those with a number also by their spelling with it, such as ``pass@5``."""
 
     def __getitem__(self, name: str) -> Metric:
-        known = self._entries.get(name)
-        if known is not None:
-            return known
-        metric = self._with_number(name) or self._with_parameter(name)
-        return super().__getitem__(name) if metric is None else metric
+        known = self._entries.get(name) or self.with_number(name)
+        return super().__getitem__(name) if known is None else known
 
     def __contains__(self, name: object) -> bool:
-        if super().__contains__(name) or not isinstance(name, str):
-            return super().__contains__(name)
-        return self._with_number(name) is not None or self._with_parameter(name) is not None
+        return super().__contains__(name) or (isinstance(name, str) and self.with_number(name) is not None)
 
-    def _with_number(self, name: str) -> Metric | None:
-        match = NUMBERED.fullmatch(name)
-        if match is None:
-            return None
+    def with_number(self, name: str) -> Metric | None:
+        """Return the metric that a spelling with a number names; None: there is none."""
         for metric in self._entries.values():
-            if metric.numbered is not None and metric.numbered.begins == match["begins"]:
-                return _with_number(metric, int(match["number"]))
-        return None
-
-    def _with_parameter(self, name: str) -> Metric | None:
-        match = PARAMETERED.fullmatch(name)
-        if match is None:
-            return None
-        for metric in self._entries.values():
-            parameter = metric.parameter
-            if parameter is not None and (parameter.begins, parameter.name) == (
-                match["begins"],
-                match["key"],
-            ):
-                x = float(match["number"])
-                return _with_parameter(metric, x) if 0 < x < 1 else None
+            number = metric.parameter or metric.numbered
+            if number is not None and (x := number.read(name)) is not None:
+                return _with_number(metric, x)
         return None
 
 
-PARAMETERED = re.compile(
-    r"(?P<begins>\w+)\[(?P<key>at|at_fpr|at_rate|at_recall|at_coverage|level|q)=\s*(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*\]"
-)
-"""A metric with its number in brackets."""
-NUMBERED = re.compile(r"(?P<begins>[a-z]+[@^])(?P<number>[1-9][0-9]{0,5})")
-METRICS: Registry[Metric] = Metrics("metric")
+METRICS = Metrics("metric")
 
 
 @cache
-def _with_number(metric: Metric, k: int) -> Metric:
+def _with_number(metric: Metric, x: float) -> Metric:
     """Return a metric with its number."""
-    computation = metric.computation
-    assert isinstance(computation, Moments)
-    assert isinstance(computation.numbered, Numbered)
-    name = f"{computation.numbered.begins}{k}"
-    per_example = computation.numbered.per_example(k)
-    return replace(
-        metric,
-        name=name,
-        computation=replace(
-            computation, per_example=per_example, columns=columns_of(per_example), numbered=None
-        ),
-        scale=replace(metric.scale, undefined=Message("undefined.fewer_attempts", k=k)),
-        # That of k = 1 is the mean outcome.
-        display=replace(metric.display, label=name, headline=metric.display.headline and k > 1),
-    )
-
-
-@cache
-def _with_parameter(metric: Metric, x: float) -> Metric:
-    """Return a metric with its number in brackets."""
-    computation, parameter = metric.computation, metric.parameter
-    assert parameter is not None
-    shown = replace(metric.display, label=parameter.label.format(x=f"{x:g}"))
+    computation, number = metric.computation, required(metric.parameter or metric.numbered)
+    given = replace(number, value=x)
     if isinstance(computation, Moments):
-        assert computation.per_example is not None
-        per_example = partial(computation.per_example, at=x)
-        with_number = replace(
-            computation,
-            per_example=per_example,
-            columns=columns_of(per_example),
-            numbered=replace(parameter, value=x),
-        )
-        return replace(metric, name=parameter.spelled(x), computation=with_number, display=shown)
-    assert isinstance(computation, RowWise)
-    given = partial(computation.function, at=x)
-    derivative = computation.derivative
+        per_example = partial(required(computation.per_example), at=x)
+        columns = columns_of(per_example)
+        computation = replace(computation, per_example=per_example, columns=columns, numbered=given)
+    elif isinstance(computation, RowWise):
+        function, derivative = partial(computation.function, at=x), computation.derivative
+        slopes = None if derivative is None else partial(derivative, at=x)
+        computation = replace(computation, function=function, derivative=slopes, parameter=given)
+    shown = replace(metric.display, label=number.label.format(x=f"{x:g}"))
+    named = replace(metric, name=number.spelled(x), computation=computation, display=shown)
+    if number.name:
+        return named
+    # That of k = 1 is the mean outcome.
     return replace(
-        metric,
-        name=parameter.spelled(x),
-        computation=replace(
-            computation,
-            function=given,
-            derivative=None if derivative is None else partial(derivative, at=x),
-            parameter=replace(parameter, value=x),
-        ),
-        display=shown,
+        named,
+        scale=replace(metric.scale, undefined=Message("undefined.fewer_attempts", k=x)),
+        display=replace(shown, headline=shown.headline and x > 1),
     )
-
-
-def needs_a_number(name: str) -> bool:
-    """Say whether a name is of a metric with a number: ``pass@5``, ``recall[at_fpr=0.1]``."""
-    return (NUMBERED.fullmatch(name) or PARAMETERED.fullmatch(name)) is not None and name in METRICS
 
 
 LABELS: Fields = {

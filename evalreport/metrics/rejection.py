@@ -13,7 +13,7 @@ from evalreport.metrics.at_rates import OVER_COUNTS, cumulative_groups, hits_at
 from evalreport.metrics.metric import Parameter
 from evalreport.metrics.registry import Fields, rows
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.texts import Message
 
 
@@ -54,8 +54,7 @@ class Confidences:
 
 def confidences(view: ModelView) -> Confidences:
     """Rank the examples by the largest probability."""
-    assert view.proba is not None
-    sure = view.proba.max(axis=1)
+    sure = required(view.proba).max(axis=1)
     # A rule that draws its answers gives no label to each example, and has no such value.
     wrong = np.full(len(sure), np.nan)
     if view.y_pred is not None:

@@ -172,8 +172,7 @@ def _of_ranks(
         evidence = Ranking(positive, (positives, len(positive) - positives), rare, labels)
     for quantity in quantities:
         key, metric = (model, quantity), definition(quantity)
-        computation = metric.computation
-        assert isinstance(computation, Ranks)
+        computation = metric.of(Ranks)
         smooth = computation.derivative is not None
         values = np.array([computation.function(one) for one in (groups if smooth else corners)]).ravel()
         value = float(mean_of_parts(values, data.layout))
@@ -238,8 +237,7 @@ def _of_rows(
     predictions: Predictions, data: RowData, key: Key, weights: Sequence[Floats], rare: float | None
 ) -> Estimate:
     metric, states = definition(key[1]), data.states[key]
-    computation = metric.computation
-    assert isinstance(computation, RowWise)
+    computation = metric.of(RowWise)
     values, slopes = (
         np.empty(len(states)),
         None if computation.derivative is None else np.zeros(predictions.n),

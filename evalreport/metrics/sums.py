@@ -11,7 +11,7 @@ from evalreport.engine.distributions import Array, Columns, ratio
 from evalreport.metrics.metric import ClassCounts, Function, Margins, Metric
 from evalreport.metrics.registry import Quantity, definition, moments
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.predictions.numbers import ERRORS, of_label
 from evalreport.predictions.table import Predictions
 from evalreport.texts import Message
@@ -95,8 +95,7 @@ def _value(metric: Metric, totals: Array) -> Array:
         with_ones = np.concatenate([np.ones_like(totals[..., :1]), totals], axis=-1)
         return np.asarray(computation.function(with_ones))
     counts = Counts(parts["tp"], parts["fp"], parts["fn"], parts.get("tn", np.zeros_like(parts["tp"])))
-    function = computation.of_counts if isinstance(computation, Margins) else computation.function
-    assert function is not None
+    function = required(computation.of_counts if isinstance(computation, Margins) else computation.function)
     return np.asarray(function(counts))
 
 

@@ -13,7 +13,7 @@ from evalreport.engine.counts import Counts
 from evalreport.engine.draws import blocks, stream
 from evalreport.engine.ranks import Order, descending_order, group_weights, running_weights
 from evalreport.metrics.replicates import MOST_DRAWN
-from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask, required
 from evalreport.samplings import Sampling
 
 MOST_BINS = 256
@@ -158,9 +158,7 @@ class Forecasts:
     @cached_property
     def kept_and_right(self) -> tuple[Floats, Floats, Floats]:
         """Distinct confidences, greatest first, and the weight kept, and right, at or above each: (m,) each."""
-        assert self.confidence is not None
-        assert self.right is not None
-        order = descending_order(self.confidence, self.right)
+        order = descending_order(required(self.confidence), required(self.right))
         rights, wrongs = group_weights(self.weights, order)
         # Examples of weight 0 are no step along the curve.
         held = rights + wrongs > 0
@@ -221,8 +219,7 @@ class Coarse:
     @property
     def bins(self) -> Indices:
         """Bin of each row, (n,)."""
-        assert self.counts.order is not None
-        return np.repeat(np.arange(self.size), np.diff(self.indices))[self.counts.order.group]
+        return np.repeat(np.arange(self.size), np.diff(self.indices))[required(self.counts.order).group]
 
     @property
     def found(self) -> Floats:
@@ -297,9 +294,8 @@ def replicates(
 
 def _columns(one: Coarse, units: Sampling) -> sparse.csr_array:
     """Return (2 G, units): what each unit adds to the positives, then to the negatives, of each bin."""
-    assert one.counts.order is not None
     bins = one.bins
-    column = np.where(one.counts.order.positive, bins, one.size + bins)
+    column = np.where(required(one.counts.order).positive, bins, one.size + bins)
     n = len(column)
     rows = sparse.csr_array((np.ones(n), column, np.arange(n + 1)), shape=(n, 2 * one.size))
     return sparse.csr_array(units.gather(rows).T)

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalreport.engine.distributions import Array
 from evalreport.engine.ranks import Order, descending_order
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.predictions.spelling import complement
 from evalreport.predictions.table import ModelOutputs, Predictions
 
@@ -78,16 +78,13 @@ class ModelView:
     @property
     def p_true(self) -> Floats:
         """Probability given to the true class, (n,)."""
-        assert self.proba is not None
-        assert self.true is not None
-        return np.asarray(np.take_along_axis(self.proba, self.true[:, None].astype(np.intp), axis=1)[:, 0])
+        place = required(self.true)[:, None].astype(np.intp)
+        return np.asarray(np.take_along_axis(required(self.proba), place, axis=1)[:, 0])
 
     @property
     def errors(self) -> Floats:
         """Prediction minus truth, (n,), in the target's units."""
-        assert self.y_pred is not None
-        assert self.true is not None
-        return np.asarray(self.y_pred - self.true, dtype=np.float64)
+        return np.asarray(required(self.y_pred) - required(self.true), dtype=np.float64)
 
 
 def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:

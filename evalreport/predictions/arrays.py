@@ -1,8 +1,8 @@
-"""The types of arrays."""
+"""The types of arrays, and values that must be there."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,3 +25,12 @@ Values = npt.NDArray[Any]
 
 
 Arrow: TypeAlias = pa.Array | pa.ChunkedArray
+
+
+T = TypeVar("T")
+
+
+def required(value: T | None) -> T:
+    """Return a value that has to be there: whoever asks has checked, or the loading has."""
+    assert value is not None
+    return value

@@ -12,7 +12,7 @@ import pyarrow as pa
 from evalreport.engine.blocks import Places
 from evalreport.engine.numbering import numbered
 from evalreport.errors import InputError
-from evalreport.predictions.arrays import Indices
+from evalreport.predictions.arrays import Indices, required
 from evalreport.predictions.column_names import IDENTITY_COLUMNS
 from evalreport.predictions.subsets import tested
 from evalreport.predictions.table import Column, Design
@@ -272,8 +272,7 @@ def _covered(cells: Cells, visits: _Visits, column: str, blame: Blame) -> bool:
 
 def _ids(cells: Cells, visits: _Visits, places: Indices, one: str, several: str) -> str:
     """Name the ids of some visits, the first few of them, with the verb that follows."""
-    assert cells.example is not None
-    codes = dict.fromkeys(int(code) for code in cells.example[visits.cell[places]])
+    codes = dict.fromkeys(int(code) for code in required(cells.example)[visits.cell[places]])
     names = ", ".join(quoted(cells.ids[code].as_py()) for code in list(codes)[:3])
     if len(codes) == 1:
         return f"the id {names} {one}"

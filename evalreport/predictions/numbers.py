@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 
 COUNTED, ERRORS = ("tp", "fp", "fn"), ("errors", "total")
 """The sums of a unit: of what was counted, with ``tn`` where that is known; or of errors in a total."""
@@ -94,8 +94,7 @@ def quantile_at(numbers: Mapping[str, Floats], q: float) -> Floats | None:
 
 
 def _quantile(numbers: Mapping[str, Floats], q: float) -> Floats:
-    column = quantile_at(numbers, q)
-    assert column is not None
+    column = required(quantile_at(numbers, q))
     return column
 
 

@@ -21,7 +21,7 @@ from decimal import ROUND_FLOOR, Decimal, localcontext
 import numpy as np
 
 from evalreport.errors import UsageError
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.predictions.spelling import is_number
 from evalreport.predictions.table import Column, Predictions
 from evalreport.registry import unknown_name
@@ -364,12 +364,11 @@ def _most_frequent(
     categories: tuple[str, ...], codes: Indices, part: Part, times: Indices | None
 ) -> Division:
     """Keep the most frequent values and put the others together."""
-    assert part.cut is not None
     given = codes >= 0
     each = None if times is None else times[given]
     counts = np.bincount(codes[given], each, minlength=len(categories))
     # Of values that are equally frequent those that stand first in order.
-    kept = np.sort(np.argsort(-counts, kind="stable")[: int(part.cut)])
+    kept = np.sort(np.argsort(-counts, kind="stable")[: int(required(part.cut))])
     if len(kept) == len(categories):
         return _named(part.column, categories, codes)
     place = np.full(len(categories) + 1, len(kept))

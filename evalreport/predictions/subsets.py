@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from evalreport.errors import InputError
-from evalreport.predictions.arrays import Indices, Mask, Values
+from evalreport.predictions.arrays import Indices, Mask, Values, required
 from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.predictions.table import Column, Counts, ModelOutputs, Predictions
@@ -208,8 +208,7 @@ def one_value_a_dataset(predictions: Predictions) -> Predictions:
     counts = np.bincount(codes)
 
     def averaged(model: ModelOutputs, whole: ModelOutputs) -> ModelOutputs:
-        assert whole.outcome is not None
-        return replace(model, outcome=np.bincount(codes, weights=whole.outcome) / counts)
+        return replace(model, outcome=np.bincount(codes, weights=required(whole.outcome)) / counts)
 
     kept = subset(predictions, first)
     why = Message("found.dataset_values.why", least=int(counts.min()), most=int(counts.max()))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evalreport.options import Task
-from evalreport.predictions.arrays import Floats, Indices, Values
+from evalreport.predictions.arrays import Floats, Indices, Values, required
 from evalreport.predictions.column_names import TASK
 from evalreport.predictions.score_sums import ScoreSums
 from evalreport.schema.inputs import FlowRecord, FoundRecord, InputRecord
@@ -382,8 +382,7 @@ class Predictions:
     @property
     def class_counts(self) -> Indices:
         """How many predictions (K,) are about examples of each class."""
-        assert self.y_true is not None
-        counts = np.bincount(self.y_true, weights=self.multiplicity, minlength=len(self.classes))
+        counts = np.bincount(required(self.y_true), weights=self.multiplicity, minlength=len(self.classes))
         return counts.astype(np.int64)
 
     @property
@@ -394,5 +393,4 @@ class Predictions:
     @property
     def positive_code(self) -> int:
         """Code of the positive class of a binary task."""
-        assert self.positive is not None
-        return self.classes.index(self.positive)
+        return self.classes.index(required(self.positive))

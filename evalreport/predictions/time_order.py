@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from evalreport.errors import UsageError
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.predictions.column_names import TIME
 from evalreport.predictions.table import Column, Predictions
 from evalreport.texts import Message, quoted
@@ -52,9 +52,8 @@ def rows_in_time(predictions: Predictions) -> Indices:
 
 def _instants(column: Column) -> Floats:
     """Return each category's place in time, in microseconds."""
-    assert column.categories is not None
     instants = []
-    for text in column.categories:
+    for text in required(column.categories):
         try:
             instants.append(datetime.fromisoformat(text))
         except ValueError:

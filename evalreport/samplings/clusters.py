@@ -10,7 +10,7 @@ from functools import cached_property
 from evalreport.engine.cluster_variance import ClusterVariance, variance_of_clusters
 from evalreport.engine.counts import Freedom, by_kurtosis, freedom, freedom_of_clusters
 from evalreport.engine.draws import bootstrap_clusters
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.samplings.sampling import Sampling, Student, StudentError, Value, by_factors
 from evalreport.samplings.weighted import WEIGHTED_T
 from evalreport.texts import Message
@@ -93,8 +93,7 @@ class Clusters(Sampling):
 
     def robust(self, value: Value) -> StudentError | None:
         """Return the bias-reduced cluster-robust error (CR2), under weights with degrees of freedom by the kurtosis."""
-        assert self.sizes is not None
-        student = by_factors(value, freedom_of_clusters(self.sizes))
+        student = by_factors(value, freedom_of_clusters(required(self.sizes)))
         if student is None or student.error == 0 or not self.weighted or value.influence is None:
             return student
         kurtosis = value.influence.kurtosis(self.n_units)
@@ -112,10 +111,9 @@ class Clusters(Sampling):
         influence = value.influence
         if self.weighted or influence is None or influence.by_example is None:
             return None
-        assert self.sizes is not None
         derivative = influence.by_example()
         squares = float(((1.0 if self.times is None else self.times) * derivative**2).sum())
-        return variance_of_clusters(influence.values, self.sizes, squares)
+        return variance_of_clusters(influence.values, required(self.sizes), squares)
 
     def trials_of_share(self, share: float, sizes: Callable[[], Floats], times: Floats) -> float | None:
         """Return the effective number of clusters, under weights or where the share does not vary between them."""

@@ -10,7 +10,7 @@ import numpy as np
 from evalreport.engine.distributions import dot
 from evalreport.engine.draws import bootstrap_moving_blocks
 from evalreport.engine.time_order import LEAST_IN_TIME, block_length, cosine_sums, cosines_of
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.samplings.sampling import Sampling, Student, StudentError, Value
 from evalreport.texts import Message
 
@@ -50,8 +50,7 @@ class InOrder(Sampling):
 
     def unit_draws(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
         """Yield blocks (b, n) of how often each example is in the drawn blocks of neighbours."""
-        assert self.order is not None
-        return bootstrap_moving_blocks(self.order, block_length(self.n), n_resamples, seed=seed)
+        return bootstrap_moving_blocks(required(self.order), block_length(self.n), n_resamples, seed=seed)
 
     def robust(self, value: Value) -> StudentError | None:
         """Return the error from cosine series; None of fewer than 20 examples, and of metrics that are not smooth."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.samplings.clusters import Clusters
 from evalreport.samplings.sampling import Student, StudentError, Value
 
@@ -74,8 +74,7 @@ def student_over_seeds(value: Value) -> StudentError | None:
 
 def between_seeds(value: Value) -> dict[str, float]:
     """Return the variance between the trainings of a difference, or of each side."""
-    both = over_seeds(value)
-    assert both is not None
+    both = required(over_seeds(value))
     names = ("between_seeds",) if len(both.terms) == 1 else ("between_seeds_a", "between_seeds_b")
     return {n: term.between_seeds for n, term in zip(names, both.terms, strict=True) if term is not None}
 

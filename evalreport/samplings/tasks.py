@@ -9,7 +9,7 @@ import numpy as np
 
 from evalreport.engine.counts import Freedom, freedom_within
 from evalreport.engine.draws import bootstrap_rows_within
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.samplings.clusters import of_clusters
 from evalreport.samplings.sampling import Sampling, Student, StudentError, Value, by_factors
 from evalreport.samplings.weighted import WEIGHTED_T
@@ -62,20 +62,17 @@ class Tasks(Sampling):
 
     def unit_draws(self, n_resamples: int, *, seed: int) -> Iterator[Floats]:
         """Yield blocks (b, count) of multinomial counts within each task."""
-        assert self.tasks is not None
-        return bootstrap_rows_within(self.tasks, n_resamples, seed=seed)
+        return bootstrap_rows_within(required(self.tasks), n_resamples, seed=seed)
 
     def freedom(self, sizes: Floats) -> Freedom | None:
         """Return the factors of the units within their tasks."""
-        assert self.tasks is not None
-        return freedom_within(self.tasks, np.zeros(self.count), sizes)
+        return freedom_within(required(self.tasks), np.zeros(self.count), sizes)
 
     def robust(self, value: Value) -> StudentError | None:
         """Return the root of the added variances of the tasks."""
-        assert self.tasks is not None
         if value.influence is None:
             return None
-        return by_factors(value, freedom_within(self.tasks, value.influence.values, self.sizes))
+        return by_factors(value, freedom_within(required(self.tasks), value.influence.values, self.sizes))
 
     @property
     def trials_effective(self) -> float | None:

@@ -14,9 +14,16 @@ from scipy.stats import norm
 
 from evalreport.engine.counts import Counts
 from evalreport.engine.ranks import descending_order
-from evalreport.metrics.operating_points import USUAL_RATES, Criterion, criteria, curve_replicates
 from evalreport.metrics.threshold_counts import count_thresholds
-from evalreport.questions.thresholds.operating_points import RECHOSEN, band, operating_points
+from evalreport.questions.thresholds.operating_points import (
+    RECHOSEN,
+    USUAL_RATES,
+    Criterion,
+    band,
+    criteria,
+    curve_replicates,
+    operating_points,
+)
 from evalreport.questions.thresholds.records import OperatingPointRecord
 from evalreport.samplings import sampling_by
 from research.studies.harness import Cell

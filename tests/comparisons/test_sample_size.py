@@ -259,15 +259,15 @@ def test_one_model_against_a_value_has_the_planned_power():
 
 def test_the_corrected_t_has_the_planned_power():
     """Fold differences of the assumed correlation, simulated: power 0.8 +- 0.02 at the planned difference."""
-    plan, sd = sample_size.Folds(10), 0.02
-    difference = sample_size.detectable_over_folds(plan, sd, 0.05, 0.8)
-    ratio = 1 / (plan.folds - 1)
+    folds, sd = 10, 0.02
+    difference = sample_size.detectable_over_folds(folds, 1, sd, 0.05, 0.8)
+    ratio = 1 / (folds - 1)
     # Nadeau and Bengio: correlation rho = n_test / (n_test + n_train), so rho / (1 - rho) = n_test / n_train.
     random, rho = np.random.default_rng(1), ratio / (1 + ratio)
     shared = random.normal(size=(40_000, 1)) * math.sqrt(rho / (1 - rho))
-    x = difference + sd * (random.normal(size=(40_000, plan.fits)) + shared)
-    t = x.mean(axis=1) / np.sqrt(x.var(axis=1, ddof=1) * plan.variance_factor)
-    assert (np.abs(t) >= stats.t.ppf(0.975, plan.fits - 1)).mean() == pytest.approx(0.8, abs=0.02)
+    x = difference + sd * (random.normal(size=(40_000, folds)) + shared)
+    t = x.mean(axis=1) / np.sqrt(x.var(axis=1, ddof=1) * (1 / folds + ratio))
+    assert (np.abs(t) >= stats.t.ppf(0.975, folds - 1)).mean() == pytest.approx(0.8, abs=0.02)
 
 
 def test_repeats_have_a_floor():
@@ -277,9 +277,7 @@ def test_repeats_have_a_floor():
     assert sample_size.repeats_needed(0.999 * floor, folds, sd, 0.05, 0.8) is None
     r = sample_size.repeats_needed(0.02, folds, sd, 0.05, 0.8)
     assert r is not None
-    shown = [
-        sample_size.detectable_over_folds(sample_size.Folds(folds, k), sd, 0.05, 0.8) for k in (r, r - 1)
-    ]
+    shown = [sample_size.detectable_over_folds(folds, k, sd, 0.05, 0.8) for k in (r, r - 1)]
     assert shown[0] <= 0.02 < shown[1]
 
 

@@ -26,8 +26,8 @@ from evalreport.metrics.curves import (
     roc,
     roc_hull,
 )
-from evalreport.metrics.operating_points import interpolated_area, partial_area
 from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts, visible_points
+from evalreport.questions.thresholds.curves import interpolated_area, partial_area
 from tests.samples.curves import counts_along
 
 # Sums of up to 40 shares in another order.

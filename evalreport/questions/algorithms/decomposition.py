@@ -12,7 +12,7 @@ from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_rows
 from evalreport.numbers import number
 from evalreport.options import Options
-from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask, required
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.questions.algorithms.records import SQUARES_OF, DecompositionRecord, ExampleVarianceRecord
 from evalreport.questions.algorithms.replicates import Replicates, clusters_of, replicates_of, spread_of
@@ -296,8 +296,7 @@ def _decomposed(
     whole: Predictions, model: ModelOutputs, some: Replicates, options: Options
 ) -> Iterator[Decomposed]:
     """Yield the model's splits, the one that the report leads with first."""
-    assert whole.y_true is not None
-    truth, given = whole.y_true[some.first], some.out
+    truth, given = required(whole.y_true)[some.first], some.out
     weights = np.concatenate(list(bootstrap_rows(some.count, REDRAWN, seed=options.seed)))
     if not whole.classes:
         if model.y_pred is None:
@@ -419,11 +418,10 @@ def _most_variable(
     split = one.split
     of_probabilities = SQUARES_OF.get(one.loss) == "probabilities"
     order = np.argsort(-split.variance, kind="stable")[:MOST_VARIABLE]
-    assert whole.y_true is not None
     for i in order:
         if split.variance[i] <= 0:
             return
-        truth, main = whole.y_true[some.first[i]], split.main[i]
+        truth, main = required(whole.y_true)[some.first[i]], split.main[i]
         yield ExampleVarianceRecord(
             model=model,
             id=str(whole.ids[int(some.examples[i])]),
@@ -477,7 +475,6 @@ def replicate_curves(whole: Predictions) -> tuple[CurveRecord, ...]:
     some = out_of_the_bag(replicates)
     if some is None or replicates is None or x is None or x.categories is not None or whole.classes:
         return ()
-    assert whole.y_true is not None
     at, given = np.asarray(x.values, dtype=np.float64)[some.first], some.out
     kept = np.flatnonzero(~np.isnan(at))
     order = kept[np.argsort(at[kept], kind="stable")]
@@ -494,7 +491,7 @@ def replicate_curves(whole: Predictions) -> tuple[CurveRecord, ...]:
         count = given.sum(axis=0)
         mean = np.where(given, values, 0.0).sum(axis=0) / count
         curves.append(_curve(model.name, "mean", None, at[order], mean[order]))
-        curves.append(_curve(model.name, "truth", None, at[order], whole.y_true[some.first][order]))
+        curves.append(_curve(model.name, "truth", None, at[order], required(whole.y_true)[some.first][order]))
     return tuple(curves)
 
 

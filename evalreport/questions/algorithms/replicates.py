@@ -13,7 +13,7 @@ from evalreport.metrics.metric import Margins, Moments
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.views import ModelView, view
 from evalreport.options import Options
-from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask, required
 from evalreport.predictions.table import ModelOutputs, Predictions
 
 NEGLIGIBLE = 1e-13
@@ -157,8 +157,7 @@ def example_losses(view_of_model: ModelView, quantity: Quantity) -> Floats:
     quantity
         A mean of one number for each example, which the model's outputs allow.
     """
-    numbers_of = definition(quantity).per_example
-    assert numbers_of is not None
+    numbers_of = required(definition(quantity).per_example)
     return np.asarray(numbers_of(view_of_model), dtype=np.float64)
 
 

@@ -11,7 +11,7 @@ from evalreport.engine.distributions import Array, dot
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample, estimate_all
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.questions.baselines.records import BaselineLists, BaselineRecord
@@ -136,8 +136,7 @@ def _rules(sample: Sample) -> Iterator[Baseline]:
 
 def _classes(sample: Sample) -> tuple[Indices, Floats]:
     """Return the classes that the truth holds, by their codes, and the weight of the examples of each."""
-    assert sample.predictions.y_true is not None
-    totals = np.bincount(sample.predictions.y_true, weights=sample.units.heavy).astype(np.float64)
+    totals = np.bincount(required(sample.predictions.y_true), weights=sample.units.heavy).astype(np.float64)
     held = np.flatnonzero(totals)
     return held, totals[held]
 

@@ -16,7 +16,7 @@ from evalreport.metrics.label_estimates import everything
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.questions.baselines.records import AgainstRuleRecord, BaselineRecord
 from evalreport.schema.comparisons import ComparisonRecord
@@ -95,8 +95,7 @@ def rule_of(
 
 def most_frequent(predictions: Predictions, weight: Floats) -> int:
     """Return the code of the most frequent class, on ties the first in order."""
-    assert predictions.y_true is not None
-    return int(np.bincount(predictions.y_true, weights=weight).argmax())
+    return int(np.bincount(required(predictions.y_true), weights=weight).argmax())
 
 
 def answers(predictions: Predictions, weight: Floats, name: str) -> ModelOutputs:

@@ -25,7 +25,7 @@ from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.views import ModelView, view
 from evalreport.options import Options
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.questions.calibration.records import (
     CalibrationLists,
     CalibrationRecord,
@@ -216,13 +216,11 @@ def _described(
 
 def _curve(event: _Event, fit: Curve, options: Options) -> _Drawn:
     """Return the curve without bins, of independent examples with its band at the points that are kept."""
-    points = CORP.function(fit)
-    assert points is not None
-    assert points.count is not None
+    points = required(CORP.function(fit))
     if not event.risks.plain:
         return points, None
     band = consistency_band(
-        points.x, points.count, level=options.confidence, seed=options.seed, at=_visible(points.y)
+        points.x, required(points.count), level=options.confidence, seed=options.seed, at=_visible(points.y)
     )
     return points, band
 
@@ -338,7 +336,6 @@ def _finite(value: float) -> float | None:
 
 
 def _curve_record(event: _Event, points: Points, band: Band | None) -> CurveRecord:
-    assert points.count is not None
     kept = _visible(points.y)
     return CurveRecord(
         model=event.model,
@@ -348,7 +345,7 @@ def _curve_record(event: _Event, points: Points, band: Band | None) -> CurveReco
         y=_floats(points.y[kept]),
         low=None if band is None else _floats(band.low),
         high=None if band is None else _floats(band.high),
-        count=_floats(np.diff(np.concatenate([[0.0], np.cumsum(points.count)[kept]]))),
+        count=_floats(np.diff(np.concatenate([[0.0], np.cumsum(required(points.count))[kept]]))),
         band=None if band is None else "pointwise",
     )
 

@@ -13,7 +13,7 @@ from evalreport.engine.counts import kish
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.losses import turned
 from evalreport.intervals.registry import Bounds, interval
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.texts import Message
 
 NO_VARIATION = Message("costs.no_variation")
@@ -80,8 +80,9 @@ def stratum(
         return None
     if weighted:
         return Stratum(sums, groups / (groups - 1) * float((sums**2).sum()), groups - 1.0)
-    variance = variance_of_clusters(sums, np.bincount(codes).astype(np.float64), float((u**2).sum()))
-    assert variance is not None
+    variance = required(
+        variance_of_clusters(sums, np.bincount(codes).astype(np.float64), float((u**2).sum()))
+    )
     return Stratum(sums, variance.variance, variance.df)
 
 

@@ -18,7 +18,7 @@ from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.options import Options
-from evalreport.predictions.arrays import Floats, Indices, Mask
+from evalreport.predictions.arrays import Floats, Indices, Mask, required
 from evalreport.predictions.numbers import levels, limits_at
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs, Predictions
@@ -97,8 +97,7 @@ def _by_parts(predictions: Predictions, level: float, options: Options) -> Itera
     """Yield each model's coverage in tenths of its rows by width, and in tenths by time where time is known."""
     in_time = rows_in_time(predictions) if no_series(predictions) is None else None
     for model in predictions.models:
-        limits = limits_at(model.numbers, level)
-        assert limits is not None
+        limits = required(limits_at(model.numbers, level))
         width = limits[1] - limits[0]
         own = np.arange(predictions.n) if model.present is None else np.flatnonzero(model.present)
         if len(own) < PARTS * LEAST_IN_PART or predictions.design != "test-set":
@@ -178,8 +177,7 @@ def _of_series(
     order = rows_in_time(predictions)
     for model in predictions.models:
         for level in found:
-            limits = limits_at(model.numbers, level)
-            assert limits is not None
+            limits = required(limits_at(model.numbers, level))
             y = predictions.y_true[order]
             missed = (y < limits[0][order]) | (y > limits[1][order])
             yield from miss_tests(model.name, level, missed)

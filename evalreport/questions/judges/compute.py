@@ -19,7 +19,7 @@ from evalreport.metrics.prediction_powered import common_gold, fewest_of_a_task,
 from evalreport.metrics.registry import JUDGED, PRIMARY, Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.predictions.cells import from_numpy
 from evalreport.predictions.subsets import subset
 from evalreport.predictions.table import ModelOutputs
@@ -102,8 +102,7 @@ def _of_pair(
     delta = comparison.pair.difference
     level = options.confidence if one is None else one.level
     people, own = _by_people(sample, (first, second), options)
-    by_people = compare(people, (OUTCOME,), own)[0].pair
-    assert by_people is not None
+    by_people = required(compare(people, (OUTCOME,), own)[0].pair)
     human = by_people.difference
     limits = resolved(delta, recommended(delta), level) if one is None else one
     record = _estimate(names, judge, human, resolved(human, recommended(human), level), delta, limits)

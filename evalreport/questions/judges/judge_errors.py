@@ -18,7 +18,7 @@ from evalreport.metrics.prediction_powered import LEAST_GOLD, common_gold
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.predictions.cells import from_texts
 from evalreport.predictions.table import Labels, ModelOutputs, Predictions
 from evalreport.questions.judges.records import JudgeAgreementRecord, JudgeBiasRecord
@@ -45,11 +45,10 @@ class _Rows:
 
 
 def _judged_rows(sample: Sample, model: ModelOutputs) -> _Rows:
-    assert model.outcome is not None
     assert model.gold is not None
     given = ~np.isnan(model.gold)
     unit = sample.units.unit
-    judge = model.outcome if model.by_judge is None else model.by_judge
+    judge = required(model.outcome) if model.by_judge is None else model.by_judge
     people = model.gold if model.by_people is None else model.by_people
     return _Rows(judge[given], people[given], unit[given], sample.units.cluster is None)
 
@@ -191,9 +190,7 @@ def _bias_between(sample: Sample, first: ModelOutputs, second: ModelOutputs) -> 
             return _Mean(a.value - b.value, 0.0, 1), n
         spread = sum(v**2 / m.df for v, m in zip(squares, (a, b), strict=True) if v)
         return _Mean(a.value - b.value, math.sqrt(total), total**2 / spread), n
-    assert first.outcome is not None
-    assert second.outcome is not None
-    bias = (first.outcome - second.outcome)[common] - common_gold(first, second)[common]
+    bias = (required(first.outcome) - required(second.outcome))[common] - common_gold(first, second)[common]
     unit = sample.units.unit
     rows = _Rows(bias, bias, unit[common], sample.units.cluster is None)
     return _mean(bias, rows), int(common.sum())

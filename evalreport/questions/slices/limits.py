@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from evalreport.comparisons.registry import probability
 from evalreport.engine.distributions import Array, dot, exp, log_choose, t_tail
 from evalreport.intervals.proportions import wilson_limits
@@ -19,7 +20,7 @@ from evalreport.intervals.student import half_width
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
-from evalreport.predictions.arrays import Floats, Indices
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.samplings import StudentError
 from evalreport.texts import Message
 
@@ -164,10 +165,9 @@ def unit_codes(sample: Sample, estimate: Estimate) -> tuple[Indices, int]:
 def _in_units(part: Sample, estimate: Estimate, units: Indices, n_units: int) -> Floats:
     """Return a slice's derivatives by the units of the whole, (n_units,); ``units``: that of each row of the slice."""
     codes, count = unit_codes(part, estimate)
-    assert estimate.derivative is not None
     unit_of = np.empty(count, dtype=np.int64)
     unit_of[codes] = units
-    return np.bincount(unit_of, weights=estimate.derivative, minlength=n_units).astype(np.float64)
+    return np.bincount(unit_of, weights=required(estimate.derivative), minlength=n_units).astype(np.float64)
 
 
 NOT_SMOOTH = Message("disparity.not_smooth")

@@ -9,7 +9,6 @@ from itertools import chain
 import numpy as np
 
 from evalreport.comparisons.pairs import MOST_MODELS, model_pairs
-from evalreport.metrics.operating_points import threshold_changes
 from evalreport.metrics.predicted_values import score_histograms
 from evalreport.metrics.registry import definition
 from evalreport.metrics.sample import Sample
@@ -24,6 +23,7 @@ from evalreport.questions.thresholds.decision_curves import (
 )
 from evalreport.questions.thresholds.dominance import dominance_records
 from evalreport.questions.thresholds.records import MurphyDifferenceRecord, ThresholdLists
+from evalreport.questions.thresholds.threshold_changes import threshold_changes
 from evalreport.samplings import Sampling
 from evalreport.schema.inputs import FoundRecord
 

@@ -2,38 +2,242 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from evalreport.engine.counts import Counts
 from evalreport.engine.distributions import sample_quantiles
+from evalreport.engine.parallel import mapped
 from evalreport.intervals.choice import all_intervals
-from evalreport.intervals.chosen_thresholds import LEAST_USED, NO_REPLICATES, on_fresh_examples, rechosen
+from evalreport.intervals.chosen_thresholds import LEAST_USED, NO_REPLICATES, on_fresh_examples
+from evalreport.intervals.chosen_thresholds import rechosen as rechosen_limits
 from evalreport.intervals.proportions import wilson_limits
-from evalreport.metrics.chosen_threshold import Rechosen, all_rechosen, at_chosen, best_index
-from evalreport.metrics.curves import Points, rejection_area, right_at_coverage
+from evalreport.metrics.chosen_threshold import (
+    MOST_CHOSEN,
+    Rechosen,
+    all_rechosen,
+    at_chosen,
+    best_index,
+    rechosen,
+)
+from evalreport.metrics.curves import by_counts, has_a_best_threshold
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import AtChosen
 from evalreport.metrics.metric import ClassCounts, Margins
-from evalreport.metrics.operating_points import USUAL_RATES, Criterion, CurveReplicates, FixedRates
-from evalreport.metrics.registry import METRICS
-from evalreport.metrics.threshold_counts import Forecasts, ThresholdCounts
+from evalreport.metrics.registry import METRICS, Quantity, definition
+from evalreport.metrics.threshold_counts import (
+    Replicate,
+    ThresholdCounts,
+    coarse,
+    precision_at_recall,
+    replicates,
+    tpr_at,
+    visible_points,
+)
 from evalreport.numbers import digits_apart
 from evalreport.predictions.arrays import Floats
-from evalreport.questions.thresholds.records import (
-    EQUAL_ERRORS,
-    CurveRecord,
-    CurveSummaryRecord,
-    OperatingPointRecord,
-)
+from evalreport.questions.thresholds.records import EQUAL_ERRORS, OperatingPointRecord
 from evalreport.samplings import Sampling
 from evalreport.schema.metrics import Interval, limit_fields
 from evalreport.texts import Message, Text, parts
 
-COVERAGES = (0.9, 0.8, 0.5)
-"""Shares of the examples answered at which the risk is stated."""
+ALWAYS = ("accuracy", "f1", "mcc")
+"""Metrics whose best threshold is always looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedRates:
+    """False positive rates at which the recall is stated, and recalls at which the precision is."""
+
+    alarms: tuple[float, ...] = (0.01, 0.05, 0.1, 0.2)
+    finds: tuple[float, ...] = (0.9, 0.6, 0.3)
+
+    def along_with(self, *, alarms: Sequence[float], finds: Sequence[float]) -> FixedRates:
+        """Return these with further rates."""
+        return FixedRates(
+            tuple(sorted({*self.alarms, *alarms})), tuple(sorted({*self.finds, *finds}, reverse=True))
+        )
+
+
+USUAL_RATES = FixedRates()
+
+MOST_IN_GRID = 120
+MOST_BANDS = 60
+"""With more curves than this (many classes) none has a band."""
+
+
+def has_bands(rankings: Sequence[ThresholdCounts]) -> bool:
+    """Say whether ROC curves have bands: not those of the classes of several models, which charts show without."""
+    of_classes = any(one.label is not None for one in rankings)
+    return len(rankings) <= MOST_BANDS and (not of_classes or len({one.model for one in rankings}) == 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """A way to choose the best threshold.
+
+    Attributes
+    ----------
+    name
+        ``best`` (of a metric), ``youden``, ``closest_topleft`` or ``cost``.
+    metric
+        What the value is: a registered metric, ``distance`` or ``expected_cost``.
+    value
+        Function of ``Counts``, each (g + 1, ...), returning (g + 1, ...).
+    greater_is_better
+        Whether the greatest value is the best.
+    range
+        Smallest and largest possible value.
+    """
+
+    name: str
+    metric: str
+    value: Callable[[Counts], Floats]
+    greater_is_better: bool = True
+    range: tuple[float, float] = (0.0, 1.0)
+
+
+def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[Criterion, ...]:
+    """Return the criteria of a run: the usual ones, the metrics that were named, and the cost where it is given.
+
+    Parameters
+    ----------
+    quantities
+        Those that the user named; empty where none was.
+    cost_ratio
+        Cost of a false negative over that of a false positive.
+    """
+    named = [q.metric for q in quantities if has_a_best_threshold(definition(q))]
+    own = [name for name in METRICS if _criterion_of(name)]
+    chosen = [_best(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))]
+    chosen.append(Criterion("closest_topleft", "distance", _distance, False, (0.0, float(np.sqrt(2)))))
+    if cost_ratio is not None:
+        chosen.append(
+            Criterion(
+                "cost",
+                "expected_cost",
+                lambda c: np.asarray((c.fp + cost_ratio * c.fn) / (c.tp + c.fp + c.fn + c.tn)),
+                False,
+                (0.0, max(1.0, cost_ratio)),
+            )
+        )
+    return tuple(chosen)
+
+
+def _best(name: str) -> Criterion:
+    metric = METRICS[name]
+    limits = metric.scale.range_of("binary")
+    better = bool(metric.scale.greater_is_better)
+    return Criterion(_criterion_of(name) or "best", name, partial(by_counts, name), better, limits)
+
+
+def _criterion_of(name: str) -> str:
+    """Return the name in the results of the threshold where a metric is best; empty where it has none of its own."""
+    computation = METRICS[name].computation
+    return computation.criterion if isinstance(computation, ClassCounts) else ""
+
+
+def _share(part: Floats, rest: Floats) -> Floats:
+    whole = part + rest
+    return np.asarray(part / np.where(whole.real > 0, whole, 1))
+
+
+def _distance(c: Counts) -> Floats:
+    """Distance of the point (FPR, TPR) from (0, 1), a perfect classifier."""
+    return np.asarray(np.sqrt(_share(c.fp, c.tn) ** 2 + _share(c.fn, c.tp) ** 2))
+
+
+@dataclass(frozen=True, slots=True)
+class CurveReplicates:
+    """Bootstrap replicates of one ranking's curve and operating points.
+
+    Attributes
+    ----------
+    counts
+        The ranking.
+    grid
+        (T,) false positive rates, rising.
+    tpr
+        (B, T) true positive rates there, nan where a replicate lacks a class; (0, T) without replicates.
+    rechosen
+        By criterion: the thresholds chosen anew on B' replicates.
+    precision
+        By recall, (B',): the precision at the highest threshold that reaches it.
+    """
+
+    counts: ThresholdCounts
+    grid: Floats
+    tpr: Floats
+    rechosen: tuple[Rechosen, ...]
+    precision: tuple[Floats, ...]
+
+
+def curve_replicates(
+    rankings: Sequence[ThresholdCounts],
+    units: Sampling,
+    criteria: Sequence[Criterion],
+    *,
+    n_resamples: int,
+    seed: int,
+    rates: FixedRates = USUAL_RATES,
+) -> tuple[CurveReplicates, ...]:
+    """Resample every ranking that has a band by the same draws; for several classes only the bands.
+
+    Parameters
+    ----------
+    n_resamples
+        Bootstrap replicates B.
+    """
+    cut = [coarse(one) for one in rankings]
+    grids = [grid_of(one, rates) for one in rankings]
+    blocks: list[list[CurveReplicates]] = [[] for _ in cut]
+
+    def of_block(task: tuple[int, Callable[[], Replicate], Sequence[Criterion]]) -> CurveReplicates:
+        number, draw, chosen_by = task
+        drawn = draw()
+        return CurveReplicates(
+            rankings[number],
+            grids[number],
+            tpr_at(drawn, grids[number]),
+            tuple(
+                rechosen(criterion.value, cut[number], drawn, greater_is_better=criterion.greater_is_better)
+                for criterion in chosen_by
+            ),
+            tuple(precision_at_recall(drawn, recall) for recall in rates.finds if chosen_by),
+        )
+
+    def work() -> Iterator[tuple[int, Callable[[], Replicate], Sequence[Criterion]]]:
+        done = 0
+        for size, block in replicates(cut, units, n_resamples, seed=seed):
+            for number, drawn in enumerate(block):
+                yield number, drawn, criteria if done < MOST_CHOSEN and rankings[number].label is None else ()
+            done += size
+
+    if has_bands(rankings):
+        for number, curves in enumerate(mapped(of_block, work())):
+            blocks[number % len(cut)].append(curves)
+    return tuple(
+        _joined(one, grid, of_one) for one, grid, of_one in zip(rankings, grids, blocks, strict=True)
+    )
+
+
+def _joined(counts: ThresholdCounts, grid: Floats, blocks: Sequence[CurveReplicates]) -> CurveReplicates:
+    """Join the blocks; thresholds were chosen in the first ones alone."""
+    tpr = np.concatenate([np.empty((0, len(grid))), *(block.tpr for block in blocks)])
+    chosen = zip(*(block.rechosen for block in blocks if block.rechosen), strict=True)
+    precise = zip(*(block.precision for block in blocks if block.precision), strict=True)
+    return CurveReplicates(
+        counts, grid, tpr, tuple(map(all_rechosen, chosen)), tuple(map(np.concatenate, precise))
+    )
+
+
+def grid_of(counts: ThresholdCounts, rates: FixedRates = USUAL_RATES) -> Floats:
+    """Return the false positive rates at which the band is taken: where the curve bends, and the fixed ones."""
+    bends = counts.fpr[visible_points(counts.fpr, counts.tpr, MOST_IN_GRID)]
+    return np.unique(np.concatenate([bends, rates.alarms]))
 
 
 Band = tuple[Floats, Floats]
@@ -59,44 +263,7 @@ def band(resampled: CurveReplicates, units: Sampling, level: float) -> Band | No
     return low, high
 
 
-def with_band(record: CurveRecord, grid: Floats, limits: Band) -> CurveRecord:
-    """Add the band, limits (T,) at rates (T,), to an ROC curve, read at the curve's own false positive rates."""
-    low, high = (tuple(np.interp(record.x, grid, side).tolist()) for side in limits)
-    return replace(record, low=low, high=high, band="pointwise")
-
-
-def with_bin_limits(record: CurveRecord, points: Points, units: Sampling, level: float) -> CurveRecord:
-    """Add Wilson's interval of the observed frequency to each bin; none where examples are not independent."""
-    if points.count is None or points.successes is None or not units.plain:
-        return record
-    limits = [
-        wilson_limits(float(x), float(n), level) for x, n in zip(points.successes, points.count, strict=True)
-    ]
-    low, high = (tuple(one[side] for one in limits) for side in (0, 1))
-    return replace(record, low=low, high=high, band="pointwise")
-
-
-def rejection_summaries(given: Forecasts, units: Sampling, level: float) -> tuple[CurveSummaryRecord, ...]:
-    """Return the area under the accuracy-rejection curve, and the risk at fixed coverages with Wilson's interval."""
-    if given.confidence is None:
-        return ()
-    kept, right = given.kept_and_right[1:]
-    total = float(kept[-1])
-    area = rejection_area(kept, right)
-    of_curve = partial(CurveSummaryRecord, model=given.model, curve="accuracy_rejection", label=None)
-    records = [of_curve(quantity="area", value=area, at=None)]
-    for coverage in COVERAGES:
-        n = coverage * total
-        wrong = n - float(right_at_coverage(kept, right, np.array([coverage]))[0])
-        risk = of_curve(quantity="risk", at=coverage, value=wrong / n, reason=Message("limits.not_binomial"))
-        if units.plain:
-            low, high = wilson_limits(min(max(wrong, 0.0), n), n, level)
-            risk = replace(risk, low=low, high=high, level=level, method="wilson", reason=None)
-        records.append(risk)
-    return tuple(records)
-
-
-RECHOSEN = rechosen.__name__
+RECHOSEN = rechosen_limits.__name__
 CRITERIA = frozenset({"youden", "closest_topleft", "cost"})
 """Those that are no metric."""
 
@@ -137,8 +304,8 @@ def operating_points(
     points.append(_equal_errors(counts, eer, level))
     points += [_at_false_positive_rate(resampled, limits, fpr, level) for fpr in rates.alarms]
     precisions = resampled.precision or [np.empty(0)] * len(rates.finds)
-    for recall, replicates in zip(rates.finds, precisions, strict=True):
-        points.append(_at_recall(counts, recall, replicates, units, level))
+    for recall, drawn in zip(rates.finds, precisions, strict=True):
+        points.append(_at_recall(counts, recall, drawn, units, level))
     return tuple(points)
 
 

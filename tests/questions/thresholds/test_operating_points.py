@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from evalreport.metrics import threshold_counts
-from evalreport.metrics.operating_points import USUAL_RATES, curve_replicates, grid_of
 from evalreport.metrics.threshold_counts import coarse, replicates, tpr_at
-from evalreport.questions.thresholds.operating_points import band
+from evalreport.questions.thresholds.operating_points import USUAL_RATES, band, curve_replicates, grid_of
 from evalreport.samplings import sampling_by
 from tests.samples.curves import counts_along, evaluated, rows, two_normals
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from evalreport.engine.counts import Counts, margins_of
 from evalreport.metrics.chosen_threshold import best_index
 from evalreport.metrics.curves import by_counts, has_a_best_threshold
-from evalreport.metrics.operating_points import criteria, curve_replicates
 from evalreport.metrics.registry import METRICS, Quantity
-from evalreport.questions.thresholds.operating_points import operating_points
+from evalreport.questions.thresholds.operating_points import criteria, curve_replicates, operating_points
 from evalreport.samplings import sampling_by
 from tests.samples.curves import counts_along, evaluated, rows, two_models, two_normals
 
