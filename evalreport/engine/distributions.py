@@ -321,32 +321,27 @@ def slopes_at(
     axes
         How many axes a point's statistics have.
     """
-    slopes = np.empty_like(points)
+    flat = points.reshape(*points.shape[: points.ndim - axes], -1)
+    slopes, size = np.empty_like(flat), flat.shape[-1]
     step = 1e-30 * (float(np.abs(points).max(initial=0.0)) or 1.0)
-    for index in np.ndindex(points.shape[points.ndim - axes :]):
-        moved: Array = points.astype(np.complex128)
-        moved[(..., *index)] += 1j * step
+    at_once = max(1, _AT_ONCE // max(flat.size, 1))
+    for start in range(0, size, at_once):
+        some = np.arange(start, min(start + at_once, size))
+        moved: Array = np.repeat(flat[None].astype(np.complex128), len(some), axis=0)
+        moved[np.arange(len(some)), ..., some] += 1j * step
         with np.errstate(all="ignore"):
-            slopes[(..., *index)] = np.asarray(function(moved)).imag / step
-    return np.where(np.isfinite(slopes), slopes, 0.0)
+            values = np.asarray(function(moved.reshape(len(some), *points.shape)))
+        slopes[..., some] = np.moveaxis(values.imag / step, 0, -1)
+    return np.where(np.isfinite(slopes), slopes, 0.0).reshape(points.shape)
 
 
 def slopes_by_each(function: Callable[..., Array], arrays: Sequence[Array]) -> npt.NDArray[np.float64]:
     """Differentiate a function of k arrays of one shape (...) by each of them, (..., k); 0 where it is undefined.
-
-    As ``slopes_at``, with all arrays at once.
 
     Examples
     --------
     >>> slopes_by_each(lambda x, y: x**2 * y, [np.array([3.0]), np.array([2.0])])
     array([[12.,  9.]])
     """
-    points = np.stack([np.asarray(array, dtype=np.float64) for array in arrays])
-    k = len(points)
-    step = 1e-30 * (float(np.abs(points).max(initial=0.0)) or 1.0)
-    moved = np.repeat(points[:, None].astype(np.complex128), k, axis=1)
-    moved[np.arange(k), np.arange(k)] += 1j * step
-    with np.errstate(all="ignore"):
-        slopes = np.asarray(function(*moved)).imag / step
-    slopes[~np.isfinite(slopes)] = 0.0
-    return np.moveaxis(slopes, 0, -1)
+    points = np.stack([np.asarray(array, dtype=np.float64) for array in arrays], axis=-1)
+    return slopes_at(lambda point: function(*np.moveaxis(point, -1, 0)), points, 1)

@@ -15,7 +15,7 @@ from evalreport.engine.distributions import Array, ratio
 from evalreport.metrics.metric import PROPORTION_INTERVALS, TABLE_INTERVALS
 from evalreport.metrics.registry import Fields, binary_table, table
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats, required
+from evalreport.predictions.arrays import Floats
 from evalreport.predictions.numbers import COUNTED
 from evalreport.texts import Message, has
 
@@ -33,33 +33,6 @@ def _right_labels(view: ModelView) -> Floats:
     return np.asarray(view.y_pred == view.true, dtype=np.float64)
 
 
-def _right_over_pairs(view: ModelView) -> float:
-    """Chance that a true class and a prediction, drawn independently, are the same."""
-    classes, counts = np.unique(required(view.true), return_counts=True)
-    said = np.array([np.mean(view.y_pred == code) for code in classes])
-    return float((counts / counts.sum() * said).sum())
-
-
-def _by_sums(margins: Floats, right: Floats, true: Floats, predicted: Floats) -> Floats:
-    """Put derivatives by the margins, each (..., K) or (..., 1), together; 0 where they are undefined."""
-    totals = np.empty_like(margins)
-    for j, slopes in enumerate((right, true, predicted)):
-        totals[..., j, :] = slopes
-    totals[~np.isfinite(totals)] = 0.0
-    return totals
-
-
-def _sums(margins: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return how many are right, (..., 1), the totals by true and by predicted class, and n, (..., 1)."""
-    right, true = margins[..., 0, :].sum(-1, keepdims=True), margins[..., 1, :]
-    return right, true, margins[..., 2, :], true.sum(-1, keepdims=True)
-
-
-def _accuracy_slopes(margins: Floats) -> Floats:
-    right, _, _, n = _sums(margins)
-    return _by_sums(margins, ratio(1.0, n), ratio(-right, n**2), np.zeros_like(n))
-
-
 def _balanced_accuracy_of_counts(c: Counts) -> Array:
     return np.asarray((ratio(c.tp, c.tp + c.fn) + ratio(c.tn, c.tn + c.fp)) / 2)
 
@@ -73,11 +46,9 @@ def _mcc_of_counts(c: Counts) -> Array:
     "Accuracy",
     "right / n",
     sums=(*COUNTED, "tn"),
-    derivative=_accuracy_slopes,
     proportion=_right,
     test="mcnemar_midp",
     per_example=_right_labels,
-    mean_over_pairs=_right_over_pairs,
     of_counts=lambda c: ratio(c.tp + c.tn, c.tp + c.fp + c.fn + c.tn),
     share_of_right=True,
     iso_slope="counts",
@@ -93,11 +64,9 @@ def accuracy(margins: Array) -> Array:
     "Error rate",
     "wrong / n",
     greater_is_better=False,
-    derivative=lambda margins: -_accuracy_slopes(margins),
     proportion=_wrong,
     test="mcnemar_midp",
     per_example=lambda view: 1.0 - _right_labels(view),
-    mean_over_pairs=lambda view: 1.0 - _right_over_pairs(view),
     iso_slope="counts",
 )
 def error_rate(margins: Array) -> Array:
@@ -111,16 +80,9 @@ def _class_recalls(margins: Array) -> tuple[Array, Array]:
     return np.where(held, margins[..., 0, :] / np.where(held, margins[..., 1, :], 1), 0), held
 
 
-def _balanced_slopes(margins: Floats) -> Floats:
-    recalls, held = _class_recalls(margins)
-    share = ratio(held / np.where(held, margins[..., 1, :], 1), held.sum(-1, keepdims=True))
-    return _by_sums(margins, share, -recalls * share, np.zeros_like(share))
-
-
 @table(
     "Balanced accuracy",
     "mean of the class recalls",
-    derivative=_balanced_slopes,
     test="score_recalls",
     recall_slope=1.0,
     of_counts=_balanced_accuracy_of_counts,
@@ -136,7 +98,6 @@ def balanced_accuracy(margins: Array) -> Array:
     "Mean per-class error",
     "mean of (1 - class recall)",
     greater_is_better=False,
-    derivative=lambda margins: -_balanced_slopes(margins),
     test="score_recalls",
     recall_slope=-1.0,
 )
@@ -145,29 +106,11 @@ def mean_per_class_error(margins: Array) -> Array:
     return np.asarray(1 - balanced_accuracy(margins))
 
 
-def _mcc_slopes(margins: Floats) -> Floats:
-    right, true, predicted, n = _sums(margins)
-    spreads = [n**2 - (margin**2).sum(-1, keepdims=True) for margin in (true, predicted)]
-    if not are_whole(margins):
-        spreads = [without_rounding(spread, n**2) for spread in spreads]
-    of_true, of_predicted = spreads
-    product = of_true * of_predicted
-    root = np.sqrt(np.where(product > 0, product, 0))
-    value = right * n - (true * predicted).sum(-1, keepdims=True)
-    # The value is numerator / root; n is the sum of the totals by true class.
-    by_product = ratio(-value, 2 * root * product)
-    by_true = ratio(right - predicted, root)
-    by_true = by_true + by_product * 2 * (of_predicted * (n - true) + of_true * n)
-    by_predicted = ratio(-true, root) - by_product * 2 * of_true * predicted
-    return _by_sums(margins, ratio(n, root), by_true, by_predicted)
-
-
 @table(
     "MCC",
     "(right n - sum true_k predicted_k) / sqrt((n^2 - sum predicted_k^2) (n^2 - sum true_k^2))",
     range=(-1.0, 1.0),
     undefined=Message("undefined.mcc"),
-    derivative=_mcc_slopes,
     of_counts=_mcc_of_counts,
     headline=True,
     source="Gorodkin (2004), Comput Biol Chem 28:367, equation 8; Matthews (1975) for two classes",
@@ -195,39 +138,9 @@ def _chance_corrected(margins: Array, squares: Array, times: int) -> Array:
     return ratio(accuracy(margins) - chance, rest if are_whole(margins) else without_rounding(rest, 1.0))
 
 
-def _chance_corrected_slopes(
-    margins: Floats, chance: Floats, by_true: Floats, by_predicted: Floats
-) -> Floats:
-    """Return the derivatives of (p_o - p_e) / (1 - p_e) from those of p_e."""
-    right, _, _, n = _sums(margins)
-    rest = 1 - chance
-    rest = rest if are_whole(margins) else without_rounding(rest, 1.0)
-    by_chance = ratio(ratio(right, n) - 1, rest**2)
-    by_right = ratio(1 / n, rest)
-    return _by_sums(
-        margins, by_right, by_chance * by_true - by_right * ratio(right, n), by_chance * by_predicted
-    )
-
-
-def _kappa_slopes(margins: Floats) -> Floats:
-    _, true, predicted, n = _sums(margins)
-    chance = ratio((true * predicted).sum(-1, keepdims=True), n**2)
-    by_true = ratio(predicted, n**2) - 2 * ratio(chance, n)
-    return _chance_corrected_slopes(margins, chance, by_true, ratio(true, n**2))
-
-
-def _pi_slopes(margins: Floats) -> Floats:
-    _, true, predicted, n = _sums(margins)
-    both = true + predicted
-    chance = ratio((both**2).sum(-1, keepdims=True), (2 * n) ** 2)
-    by_predicted = ratio(both, 2 * n**2)
-    return _chance_corrected_slopes(margins, chance, by_predicted - 2 * ratio(chance, n), by_predicted)
-
-
 @table(
     "Cohen's kappa",
     "(p_o - p_e) / (1 - p_e), p_e = sum true_k predicted_k / n^2",
-    derivative=_kappa_slopes,
     **CHANCE_CORRECTED,
     source="Cohen (1960), Educ Psychol Meas 20:37",
 )
@@ -239,7 +152,6 @@ def cohen_kappa(margins: Array) -> Array:
 @table(
     "Scott's pi",
     "(p_o - p_e) / (1 - p_e), p_e = sum ((true_k + predicted_k) / 2n)^2",
-    derivative=_pi_slopes,
     **CHANCE_CORRECTED,
     source="Scott (1955), Public Opin Q 19:321",
 )
@@ -501,19 +413,7 @@ def rule_lift(c: Counts) -> Array:
     return ratio(precision(c), prevalence(c))
 
 
-def _macro_accuracy_slopes(margins: Floats) -> Floats:
-    right, _, predicted, n = _sums(margins)
-    size = margins.shape[-1] * n
-    wrong = n + predicted.sum(-1, keepdims=True) - 2 * right
-    return _by_sums(margins, ratio(2.0, size), ratio(wrong, size * n) - ratio(1.0, size), ratio(-1.0, size))
-
-
-@table(
-    "Macro accuracy",
-    "mean over classes of (TP_k + TN_k) / n",
-    tasks=("multiclass",),
-    derivative=_macro_accuracy_slopes,
-)
+@table("Macro accuracy", "mean over classes of (TP_k + TN_k) / n", tasks=("multiclass",))
 def macro_accuracy(margins: Array) -> Array:
     """Mean of the one-vs-rest accuracies of the classes; equal to their micro average, and above the accuracy.
 

@@ -91,16 +91,12 @@ class Margins:
     ----------
     function
         Maps margins (..., 3, K), the diagonal, the totals by true class and by predicted class, to values (...).
-    derivative
-        Its closed form: maps margins (..., 3, K) to the derivatives by them, (..., 3, K). None where there is none.
     of_counts
         The same for two classes as a function of ``Counts``, where that is faster.
     proportion
         Maps (right, n) to (successes, trials) where the value is a binomial proportion.
     per_example
         Maps a ``ModelView`` to the numbers (n,) whose mean the value is, where it is one.
-    mean_over_pairs
-        Maps a ``ModelView`` to the mean of that number over every truth with every prediction.
     recall_slope
         How much the value changes with the mean of the class recalls, where that is a straight line.
     iso_slope
@@ -108,11 +104,9 @@ class Margins:
     """
 
     function: Function
-    derivative: Function | None = None
     of_counts: Function | None = None
     proportion: Function | None = None
     per_example: Function | None = None
-    mean_over_pairs: Function | None = None
     recall_slope: float = 0.0
     iso_slope: IsoSlope = ""
 

@@ -87,10 +87,7 @@ class TableFunctions:
         A metric of one class against the rest has four derivatives for any number of classes.
         """
         metric, m = definition(quantity), self.margins
-        computation = metric.computation
-        if isinstance(computation, Margins) and computation.derivative is not None:
-            return np.asarray(computation.derivative(m))
-        if isinstance(computation, Margins) or answers_outside(quantity, self.predictions):
+        if isinstance(metric.computation, Margins) or answers_outside(quantity, self.predictions):
             function = table_function(quantity, self.predictions)
             return slopes_at(lambda at: zero_where_undefined(function(at)), m, 2)
         if quantity.average is None:

@@ -9,7 +9,7 @@ import numpy as np
 from evalreport.engine.counts import Freedom, effective_clusters, freedom, freedom_of_clusters
 from evalreport.engine.distributions import t_quantile
 from evalreport.intervals.proportions import wilson_limits
-from evalreport.metrics.metric import Margins, Moments
+from evalreport.metrics.metric import Moments
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.views import ModelView, view
 from evalreport.options import Options
@@ -196,7 +196,7 @@ def no_information_rate(apparent: ModelView, quantity: Quantity) -> float | None
     if not metric.is_mean or apparent.true is None:
         return None  # outcomes that were decided elsewhere have no truth to pair with
     computation = metric.computation
-    if isinstance(computation, Margins | Moments) and computation.mean_over_pairs is not None:
+    if isinstance(computation, Moments) and computation.mean_over_pairs is not None:
         return float(computation.mean_over_pairs(apparent))
     if apparent.true.dtype.kind != "i" and len(apparent.true) > MOST_PAIRED:
         return None

@@ -112,7 +112,7 @@ def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[
     """
     named = [q.metric for q in quantities if has_a_best_threshold(definition(q))]
     own = [name for name in METRICS if _criterion_of(name)]
-    chosen = [_best(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))]
+    chosen = [_of_metric(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))]
     chosen.append(Criterion("closest_topleft", "distance", _distance, False, (0.0, float(np.sqrt(2)))))
     if cost_ratio is not None:
         chosen.append(
@@ -127,7 +127,7 @@ def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[
     return tuple(chosen)
 
 
-def _best(name: str) -> Criterion:
+def _of_metric(name: str) -> Criterion:
     metric = METRICS[name]
     limits = metric.scale.range_of("binary")
     better = bool(metric.scale.greater_is_better)
