@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 
 from evalreport.comparisons.example_tests import NEGLIGIBLE
 from evalreport.comparisons.registry import OF_UNITS, TESTS, Pair
@@ -87,20 +86,14 @@ def recommended_test(pair: Pair | None, quantity: Quantity) -> str:
     """Return the test that leads for a quantity in the layout of a pair."""
     if pair is None:
         return definition(quantity).inference.test
-    evidence: type = type(pair.difference.evidence)
-    for row in _rows_of(evidence, drawn(pair)):
+    words, evidence = drawn(pair), pair.difference.evidence
+    for row in (row for row in LEADERS if row.drawn in words and isinstance(evidence, row.of)):
         if not isinstance(row.name, str):
             if (name := row.name(pair)) is not None:
                 return name
         elif row.where is None or row.where(pair, row.name):
             return row.name
     raise AssertionError("the last row fits every pair")
-
-
-@cache
-def _rows_of(evidence: type, words: tuple[str, ...]) -> tuple[Leader, ...]:
-    """Return the rows of the table that are of a type of evidence and of the sampling."""
-    return tuple(row for row in LEADERS if row.drawn in words and issubclass(evidence, row.of))
 
 
 def leads_for(name: str) -> str:

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from evalreport.calibration.risks import Risks
 from evalreport.intervals.registry import INTERVALS, Value, missing
@@ -163,9 +162,10 @@ LEADERS: tuple[Leader, ...] = (
 
 def recommended(estimate: Value) -> str:
     """Return the name of the interval that leads (docs/intervals.md)."""
-    kinds: tuple[type, ...] = (type(estimate), type(estimate.evidence))
-    for row in _rows_of(kinds, drawn(estimate)):
-        if row.where is not None and not row.where(estimate):
+    words = drawn(estimate)
+    for row in LEADERS:
+        of_this = isinstance(estimate, row.of) or isinstance(estimate.evidence, row.of)
+        if row.drawn not in words or not of_this or (row.where is not None and not row.where(estimate)):
             continue
         if isinstance(row.name, str):
             if missing(INTERVALS[row.name], estimate) is None:
@@ -173,14 +173,6 @@ def recommended(estimate: Value) -> str:
         elif (name := row.name(estimate)) is not None:
             return name
     raise AssertionError("the last row fits every estimate")
-
-
-@cache
-def _rows_of(kinds: tuple[type, ...], words: tuple[str, ...]) -> tuple[Leader, ...]:
-    """Return the rows of the table that are of a type of value or evidence, and of the sampling."""
-    return tuple(
-        row for row in LEADERS if row.drawn in words and any(issubclass(kind, row.of) for kind in kinds)
-    )
 
 
 def situation(words: str, of: type, where: Callable[..., bool] | None) -> str:

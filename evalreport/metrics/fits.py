@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 
 from evalreport.engine.distributions import Array
 from evalreport.engine.draws import bootstrap_rows
-from evalreport.engine.ranks import along
 from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.evidence import OverDatasets
 from evalreport.metrics.label_estimates import LabelTables
 from evalreport.metrics.layout import FOLDED, Layout, Parts
 from evalreport.metrics.metric import ClassCounts, Margins, Ranks, RowWise
 from evalreport.metrics.registry import Quantity, definition, of_family
-from evalreport.metrics.replicates import UnitColumns
+from evalreport.metrics.replicates import UnitColumns, by_part
 from evalreport.metrics.row_data import RowData, all_finite
 from evalreport.metrics.sample import Sample, prepare_rows
 from evalreport.metrics.table_functions import TableFunctions
@@ -116,7 +116,7 @@ def fit_values(sample: Sample, parts: Parts, prepared: RowData | None = None) ->
     ``prepared``: what the rows of these parts give; None: it is prepared here.
     """
     found: dict[Key, Floats] = {}
-    found |= {key: np.nan_to_num(by_part) for key, by_part in _of_labels(sample, parts).items()}
+    found |= {key: np.nan_to_num(values) for key, values in _of_labels(sample, parts).items()}
     layout = Layout(parts, parts, parts)
     rows = prepared or prepare_rows(sample.predictions, sample.quantities, sample.units, layout)
     ones = np.ones((1, sample.units.count))
@@ -124,21 +124,8 @@ def fit_values(sample: Sample, parts: Parts, prepared: RowData | None = None) ->
         if all_finite(columns):
             sums = UnitColumns.of(columns, sample.units, layout).sums(ones)
             found[key] = rows.function(key[1])(sums)[0]
-    # The same arrays for all quantities: what they give is remembered by them.
-    weights = [sample.units.base[p][None, :] for p in parts.rows()]
-    for name, orders in rows.orders.items():
-        of_parts = [*zip(weights, orders, strict=True)]
-        groups = [along(order, w[0]) for w, order in of_parts]
-        corners = [along(order.merged, w, sample.units.mean_weight) for w, order in of_parts]
-        for quantity in of_family(sample.quantities, Ranks):
-            ranks = definition(quantity).of(Ranks)
-            given = corners if ranks.derivative is None else groups
-            found[name, quantity] = np.array([ranks.function(one) for one in given], np.float64).ravel()
-    for key, states in rows.states.items():
-        function = definition(key[1]).computation.function
-        values = [function(s, w)[0] for w, s in zip(weights, states, strict=True)]
-        found[key] = np.array(values, dtype=np.float64)
-    return found
+    by_row = [*rows.states, *product(rows.orders, of_family(sample.quantities, Ranks))]
+    return found | {key: values[:, 0] for key, values in by_part(rows, by_row, ones).items()}
 
 
 def _of_labels(sample: Sample, parts: Parts) -> Mapping[Key, Floats]:

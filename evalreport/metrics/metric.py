@@ -519,8 +519,6 @@ class Metric:
         The sums by unit that it may be computed from, in the task ``sums``.
     ordered
         Whether it needs an order of the classes.
-    at_counts
-        Of such a metric that is no share: maps counts (K, K) to the value and its derivatives by them.
     only_named
         Whether a run that does not name it leaves it out.
     computation
@@ -537,7 +535,6 @@ class Metric:
     least_classes: int = 0
     sums: tuple[str, ...] = ()
     ordered: bool = False
-    at_counts: Function | None = None
     only_named: bool = False
     computation: Computation
     scale: Scale

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from evalreport.engine.distributions import Array, Columns, ratio
+from evalreport.engine.distributions import Array, Columns, column_totals, combined, gradient, ratio
 from evalreport.metrics.evidence import AtCounts, Ordered, Table
-from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, TABLE_INTERVALS, Metric
+from evalreport.metrics.metric import PROPORTION_INTERVALS, SMOOTH_INTERVALS, TABLE_INTERVALS, Metric, Moments
 from evalreport.metrics.registry import Fields, mean_loss, moments
 from evalreport.metrics.views import ModelView
 from evalreport.predictions.arrays import Floats, Indices, required
@@ -17,8 +17,6 @@ from evalreport.texts import Message
 
 ORDERED: Fields = {"tasks": ("binary", "multiclass"), "needs": "labels", "ordered": True, "headline": True}
 TABLE: Fields = {"intervals": TABLE_INTERVALS, "difference_interval": "plus_two", "test": "interval"}
-AtCells = Callable[[Floats], tuple[float, Floats]]
-"""Maps counts (K, K) to the value and its derivatives (K, K) by them."""
 
 
 def distances(k: int) -> Floats:
@@ -58,32 +56,9 @@ def _kappa(sums: Array, power: int) -> Array:
     return np.asarray(1 - ratio(observed * n, expected))
 
 
-def kappa_at(power: int) -> AtCells:
-    """Return weighted kappa as a function of the counts, with its derivatives.
-
-    Examples
-    --------
-    >>> value, slopes = kappa_at(2)(np.array([[8.0, 2.0], [3.0, 7.0]]))
-    >>> round(value, 6), round(float((slopes * [[8, 2], [3, 7]]).sum()), 12)
-    (0.5, 0.0)
-    """
-
-    def at(counts: Floats) -> tuple[float, Floats]:
-        k, total = len(counts), counts.sum()
-        weights = (distances(k) / max(k - 1, 1)) ** power
-        shares = counts / total
-        true, given = shares.sum(axis=1), shares.sum(axis=0)
-        observed, expected = float((weights * shares).sum()), float(true @ weights @ given)
-        slopes = -weights / expected + observed / expected**2 * ((weights @ given)[:, None] + true @ weights)
-        slopes = (slopes - (slopes * shares).sum()) / total
-        return 1 - observed / expected, np.asarray(slopes)
-
-    return at
-
-
 def _weighted_kappa(power: int) -> Fields:
     return {
-        **ORDERED, **TABLE, "columns": _columns_of(power), "at_counts": kappa_at(power), "range": (-1.0, 1.0),
+        **ORDERED, **TABLE, "columns": _columns_of(power), "range": (-1.0, 1.0),
         "undefined": Message("undefined.chance"), "source": "Cohen (1968), Psychol Bull 70:213",
     }  # fmt: skip
 
@@ -111,19 +86,11 @@ def linear_kappa(sums: Array) -> Array:
 # --- means ------------------------------------------------------------------------------------------------------------
 
 
-def distance_at(counts: Floats) -> tuple[float, Floats]:
-    """Return the mean distance at counts (K, K), with its derivatives."""
-    apart, total = distances(len(counts)), counts.sum()
-    value = float((apart * counts).sum() / total)
-    return value, np.asarray((apart - value) / total)
-
-
 @mean_loss(
     "Mean class distance",
     "mean |i - j|, i and j places in the order",
     **ORDERED,
     **TABLE,
-    at_counts=distance_at,
     range=(0.0, float("inf")),
 )
 def mean_class_distance(view: ModelView) -> Floats:
@@ -148,19 +115,32 @@ def within_one_class(view: ModelView) -> Floats:
 
 def ordered_evidence(metric: Metric, view: ModelView, times: Floats | None) -> Ordered | None:
     """Return the table of counts of a metric of ordered classes; None of one that is a share."""
-    if metric.at_counts is None:
+    if metric.inference.may_be_proportion:
         return None
     k, (true, given) = view.n_classes, _codes(view)
     flat = np.bincount(true * k + given, weights=times, minlength=k * k).astype(np.float64)
-    return Ordered(table_of_order(flat.reshape(k, k), metric.at_counts))
+    return Ordered(table_of_order(flat.reshape(k, k), metric))
 
 
-def table_of_order(counts: Floats, at_counts: AtCells) -> Table:
-    """Return the evidence of a function of the whole table of counts (K, K)."""
-    none, classes = np.zeros(len(counts)), tuple(range(len(counts)))
+def table_of_order(counts: Floats, metric: Metric) -> Table:
+    """Return the evidence of a function of the whole table of counts (K, K), whose cells are rows of the metric.
+
+    Examples
+    --------
+    >>> from evalreport.metrics import METRICS
+    >>> counts = np.array([[8.0, 2.0], [3.0, 7.0]])
+    >>> at = table_of_order(counts, METRICS["quadratic_kappa"]).at(counts)
+    >>> round(at.value, 6), abs(round(float((at.of_cell * counts).sum()), 12))
+    (0.5, 0.0)
+    """
+    k, computation = len(counts), metric.of(Moments)
+    true, given = np.divmod(np.arange(k * k), k)
+    columns = computation.columns(ModelView(true, given, None, None, None, n_classes=k))
+    none, classes = np.zeros(k), tuple(range(k))
 
     def at(counts: Floats) -> AtCounts:
-        value, slopes = at_counts(counts)
-        return AtCounts(value, none, none, none, slopes)
+        sums = column_totals(counts.ravel(), columns)
+        slopes = combined(columns, gradient(computation.function, sums))
+        return AtCounts(float(computation.function(sums)), none, none, none, slopes.reshape(k, k))
 
     return Table(counts, 0, at, classes, classes)

@@ -241,19 +241,21 @@ def _filled(
 
     Of a suite it is the mean of the tasks' estimates, each with a weight λ of its own; ``pooled``: with one of all.
     """
-    if pooled:
-        return _with_pooled(estimate, units, layout, judge, gold)
-    task = units.stratum
-    share = np.bincount(task, weights=task_weights(units, layout))
-    value, weights, derivative = 0.0, [], np.empty(units.n)
+    weights_of_rows, value, weights, derivative = task_weights(units, layout), 0.0, [], np.empty(units.n)
+    drawn = sampling_by(units.n, units.cluster) if pooled else units
+    share = np.bincount(drawn.stratum, weights=weights_of_rows)
     with np.errstate(over="ignore", invalid="ignore"):
         for number, part in enumerate(share):
-            rows = task == number
-            rectified: Rectified = estimate.metric.computation.function(judge[rows], gold[rows])
+            rows = drawn.stratum == number
+            rectified: Rectified = (
+                pooled_mean(judge, gold, weights_of_rows)
+                if pooled
+                else estimate.metric.computation.function(judge[rows], gold[rows])
+            )
             value += float(part) * rectified.value
             derivative[rows] = part * rectified.derivative
             weights.append(rectified.weight)
-        by_unit = units.influence(derivative)
+        by_unit = drawn.influence(derivative)
     n = int(np.count_nonzero(~np.isnan(gold)))
     share_of_right = isinstance(estimate, Estimate) and estimate.range == (0.0, 1.0) and units.single
     value = min(max(value, estimate.range[0]), estimate.range[1])
@@ -262,28 +264,12 @@ def _filled(
         value=value if np.isfinite(by_unit).all() and np.isfinite(value) else np.nan,
         influence=Influence(by_unit, np.ones(len(by_unit))),
         sampling=replace(
-            _judged(units, gold),
+            _judged(drawn, gold),
             made_up=with_made_up(judge, gold, weights[0])
             if share_of_right and np.isnan(gold).any()
             else None,
         ),
-        evidence=PredictionPowered(n, len(gold) - n, weights[0] if units.task is None else np.nan),
-    )
-
-
-def _with_pooled(estimate: Value, units: Sampling, layout: Layout, judge: Floats, gold: Floats) -> Value:
-    """Return an estimate or a difference whose correction is that of all tasks together."""
-    mean = pooled_mean(judge, gold, task_weights(units, layout))
-    together = sampling_by(units.n, units.cluster)
-    by_unit = together.influence(mean.derivative)
-    n = int(np.count_nonzero(~np.isnan(gold)))
-    finite = np.isfinite(by_unit).all() and np.isfinite(mean.value)
-    return replace(
-        estimate,
-        value=min(max(mean.value, estimate.range[0]), estimate.range[1]) if finite else np.nan,
-        influence=Influence(by_unit, np.ones(len(by_unit))),
-        sampling=_judged(together, gold),
-        evidence=PredictionPowered(n, len(gold) - n, mean.weight),
+        evidence=PredictionPowered(n, len(gold) - n, weights[0] if drawn.task is None else np.nan),
     )
 
 

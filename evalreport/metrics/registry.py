@@ -125,7 +125,7 @@ def register(family: type[Computation], documented: Function, **keywords: Any) -
     }
     own = {
         key: given.pop(key)
-        for key in ("tasks", "needs", "least_classes", "sums", "ordered", "at_counts", "only_named")
+        for key in ("tasks", "needs", "least_classes", "sums", "ordered", "only_named")
         if key in given
     }
     for unknown in given:

@@ -188,14 +188,15 @@ def of_units(data: RowData, keys: Sequence[Key], n_resamples: int, *, seed: int)
         values = {
             key: data.function(key[1])(own.sums(multiplicities)).mean(axis=1) for key, own in columns.items()
         }
-        return values | (_of_weights(data, by_row, multiplicities) if by_row else {})
+        rows = by_part(data, by_row, multiplicities) if by_row else {}
+        return values | {key: mean_of_parts(of_parts, data.layout) for key, of_parts in rows.items()}
 
     blocks = [*mapped(of_block, data.units.unit_draws(n_resamples, seed=seed))]
     return {key: np.concatenate([block[key] for block in blocks]) for key in keys}
 
 
-def _of_weights(data: RowData, keys: Sequence[Key], multiplicities: Floats) -> dict[Key, Floats]:
-    """Evaluate rank and row metrics under multiplicities of units (b, units): the mean over the parts."""
+def by_part(data: RowData, keys: Sequence[Key], multiplicities: Floats) -> dict[Key, Floats]:
+    """Evaluate rank and row metrics on each part under multiplicities of units (b, units): (parts, b) each."""
     rows_of_parts = data.layout.ranked.rows()
     multiplicities = np.asfortranarray(multiplicities)
     values: dict[Key, list[Floats]] = {key: [] for key in keys}
@@ -211,7 +212,7 @@ def _of_weights(data: RowData, keys: Sequence[Key], multiplicities: Floats) -> d
             for key in of_model:
                 given = (ranked,) if key not in data.states else (data.states[key][j], weights)
                 values[key].append(definition(key[1]).computation.function(*given))
-    return {key: mean_of_parts(np.stack(of_parts), data.layout) for key, of_parts in values.items()}
+    return {key: np.stack(of_parts) for key, of_parts in values.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,9 @@ def criteria(quantities: Sequence[Quantity], cost_ratio: float | None) -> tuple[
     """
     named = [q.metric for q in quantities if has_a_best_threshold(definition(q))]
     own = [name for name in METRICS if _criterion_of(name)]
-    chosen = [_of_metric(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))]
+    chosen = [
+        _of_metric(name) for name in dict.fromkeys((*ALWAYS, *(n for n in named if n not in own), *own))
+    ]
     chosen.append(Criterion("closest_topleft", "distance", _distance, False, (0.0, float(np.sqrt(2)))))
     if cost_ratio is not None:
         chosen.append(
