@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from evalreport.engine import LastUse
 from evalreport.engine.distributions import Array, normal_tail, ratio
 
 Floats = npt.NDArray[np.float64]
@@ -339,16 +338,21 @@ class ClassColumn:
 
 @dataclass(frozen=True, slots=True)
 class ClassRanks:
-    """All columns of one model; ``true`` (n,) are class codes. Classes that the truth lacks have no column."""
+    """All columns of one model; ``true`` (n,) are class codes. Classes that the truth lacks have no column.
+
+    ``last``: the last weights and their areas; metrics of one model follow one another on the same block of weights.
+    """
 
     true: Indices
     n_classes: int
     columns: tuple[ClassColumn | None, ...]
-    seen: LastUse[Areas] = field(default_factory=LastUse)
+    last: list[tuple[Floats, Areas]] = field(default_factory=list)
 
     def areas(self, weights: Floats) -> Areas:
         """Return the areas under weights (b, n)."""
-        return self.seen.get(weights, self._areas)
+        if not self.last or self.last[0][0] is not weights:
+            self.last[:] = [(weights, self._areas(weights))]
+        return self.last[0][1]
 
     def _areas(self, weights: Floats) -> Areas:
         by_row = np.ascontiguousarray(weights.T)

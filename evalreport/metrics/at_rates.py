@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from evalreport.metrics.metric import Parameter
 from evalreport.metrics.registry import Fields, rows
-from evalreport.metrics.views import ModelView
+from evalreport.metrics.views import ModelView, Scored, forecast
 from evalreport.predictions.arrays import Floats, required
 from evalreport.texts import Message
-
-
-class Scored(NamedTuple):
-    """Scores (n,), larger ones more positive, and whether each example is positive (n,), 1 or 0."""
-
-    score: Floats
-    y: Floats
 
 
 def cumulative_groups(score: Floats, y: Floats, weight: Floats | float = 1.0) -> tuple[Floats, Floats]:
@@ -37,14 +29,6 @@ def of_each(state: Scored, weights: Floats, value: Callable[[Floats, Floats], fl
 
 def _scored(view: ModelView) -> Scored:
     return Scored(required(view.score), np.asarray(view.true == view.positive_code, dtype=np.float64))
-
-
-def _probabilities(view: ModelView) -> Scored:
-    assert view.positive_code is not None
-    return Scored(
-        required(view.proba)[:, view.positive_code],
-        np.asarray(view.true == view.positive_code, dtype=np.float64),
-    )
 
 
 OVER_COUNTS = "own combination: Wilson's limits over all counts that agree with the rate"
@@ -71,7 +55,7 @@ def _benefit_derivative(state: Scored, weights: Floats, *, at: float) -> Floats:
 @rows(
     "Net benefit",
     "TP / n - t / (1 - t) FP / n, positive where p >= t",
-    prepare=_probabilities,
+    prepare=forecast,
     derivative=_benefit_derivative,
     needs="probabilities",
     parameter=Parameter("net_benefit", "at", "Net benefit at {x}"),

@@ -13,7 +13,7 @@ from evalreport.calibration.risks import Risks
 from evalreport.calibration.squared_error import calibration_error as root_of_squares
 from evalreport.engine.distributions import Array, ratio
 from evalreport.metrics.registry import Fields, moments, rows
-from evalreport.metrics.views import ModelView
+from evalreport.metrics.views import ModelView, forecast
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.score_sums import FORECAST_BINS
 from evalreport.texts import Message
@@ -22,16 +22,6 @@ BINS = FORECAST_BINS
 
 
 # --- calibration errors by bin --------------------------------------------------------------------------------------
-
-
-def forecast(view: ModelView) -> tuple[Floats, Floats]:
-    """Return the predicted probabilities and whether each event occurred, (n,) each."""
-    assert view.proba is not None
-    assert view.true is not None
-    if view.positive_code is not None:
-        p = np.ascontiguousarray(view.proba[:, view.positive_code])
-        return p, (view.true == view.positive_code).astype(np.float64)
-    return view.proba.max(axis=1), (view.proba.argmax(axis=1) == view.true).astype(np.float64)
 
 
 def bin_of(p: Floats) -> Indices:

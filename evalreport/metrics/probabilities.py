@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,8 +17,8 @@ from evalreport.metrics.metric import (
     Parameter,
 )
 from evalreport.metrics.registry import Decorator, Fields, mean_loss, moments, rows
-from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats, Indices, Mask, required
+from evalreport.metrics.views import ModelView, Scored, forecast
+from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.texts import Message
 
 INFINITE, ANY_NUMBER = (0.0, float("inf")), (-float("inf"), float("inf"))
@@ -82,13 +81,11 @@ def log_loss(view: ModelView) -> Floats:
 )
 def brier(view: ModelView) -> Floats:
     """Mean squared error of the probabilities (two classes: 0 to 1; several: summed over classes, 0 to 2)."""
-    assert view.proba is not None
-    assert view.true is not None
-    if view.positive_code is not None:
-        code = view.positive_code
-        return np.asarray((view.proba[:, code] - (view.true == code)) ** 2)
-    target = np.arange(view.proba.shape[1]) == view.true[:, None]
-    return np.asarray(((view.proba - target) ** 2).sum(axis=1))
+    proba, true, code = required(view.proba), required(view.true), view.positive_code
+    if code is not None:
+        return np.asarray((proba[:, code] - (true == code)) ** 2)
+    target = np.arange(proba.shape[1]) == true[:, None]
+    return np.asarray(((proba - target) ** 2).sum(axis=1))
 
 
 @mean_loss(
@@ -234,9 +231,9 @@ def rmse(sums: Array) -> Array:
 
 def squared_errors_and_truth(view: ModelView) -> Columns:
     """Return four columns: ones, squared errors, the truth about its mean, and that squared."""
-    assert view.true is not None
+    true = required(view.true)
     # Centred, so that the sum of squares about the mean loses no digits.
-    centred = view.true - view.true.mean()
+    centred = true - true.mean()
     return *_squared_errors(view), centred, centred**2
 
 
@@ -342,23 +339,10 @@ MOST_PAIRS, PARTS = 4_000_000, 1_000
 """Up to this many pairs each is counted; of more the examples of a class are put into this many parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forecasts:
-    """Probability of the positive class, (n,), and which examples are positive, (n,)."""
-
-    p: Floats
-    positive: Mask
-
-
-def _forecasts(view: ModelView) -> Forecasts:
-    assert view.positive_code is not None
-    return Forecasts(required(view.proba)[:, view.positive_code], required(view.true) == view.positive_code)
-
-
 @rows(
     "Soft AUC",
     "mean over pairs of 1 / (1 + exp(-10 (p(positive) - p(negative))))",
-    prepare=_forecasts,
+    prepare=forecast,
     tasks=("binary",),
     undefined=Message("undefined.one_class"),
     shown_with="scores",
@@ -366,16 +350,16 @@ def _forecasts(view: ModelView) -> Forecasts:
     source="Yan, Dodier, Mozer and Wolniewicz (2003), ICML, equation 5, in its logistic form",
     **VALUE_ONLY,
 )
-def soft_auc(state: Forecasts, weights: Floats) -> Floats:
+def soft_auc(state: Scored, weights: Floats) -> Floats:
     """Smoothed ROC AUC on probabilities: each pair counts by a logistic curve of its difference instead of 0 or 1.
 
     Of more than 4 million pairs those of the mean probabilities of 1,000 parts of each class, equal in number and in
     order: off by at most 5 (v + v'), the mean variances within parts, which is about 1e-6. Undefined where the truth
     holds one class only.
     """
-    of_classes = [np.flatnonzero(state.positive), np.flatnonzero(~state.positive)]
+    of_classes = [np.flatnonzero(state.y == outcome) for outcome in (1, 0)]
     whole = len(of_classes[0]) * len(of_classes[1]) <= MOST_PAIRS
-    (p, of_p), (n, of_n) = (_parts(state.p, rows, weights, whole=whole) for rows in of_classes)
+    (p, of_p), (n, of_n) = (_parts(state.score, rows, weights, whole=whole) for rows in of_classes)
     # 1 / (1 + exp(y - x)) as exp(x) / (exp(x) + exp(y)), which needs an exponential of each example, not of each pair.
     of_positive, of_negative = np.exp(SHARPNESS * p)[:, None], np.exp(SHARPNESS * n)
     won = ((of_p @ (of_positive / (of_positive + of_negative))) * of_n).sum(axis=1)

@@ -14,7 +14,7 @@ from evalreport.metrics.metric import SMOOTH_INTERVALS
 from evalreport.metrics.probabilities import INFINITE, SQUARES, VALUES, r2, squared_errors_and_truth
 from evalreport.metrics.registry import moments, rows
 from evalreport.metrics.views import ModelView
-from evalreport.predictions.arrays import Floats
+from evalreport.predictions.arrays import Floats, required
 from evalreport.texts import Message
 
 NEARLY_ALL = 1e-12
@@ -22,10 +22,8 @@ NEARLY_ALL = 1e-12
 
 
 def _truth_and_prediction(view: ModelView) -> Columns:
-    assert view.true is not None
-    assert view.y_pred is not None
     # Centred, so that the sums of squares about the means lose no digits.
-    y, f = view.true - view.true.mean(), view.y_pred - view.y_pred.mean()
+    y, f = (values - values.mean() for values in (required(view.true), required(view.y_pred)))
     return np.ones(len(y)), y, f, y * y, f * f, y * f
 
 
@@ -87,9 +85,8 @@ class Deviations:
 
 
 def _deviations(view: ModelView) -> Deviations:
-    assert view.true is not None
-    truth = view.true - view.true.mean()
-    return Deviations(np.abs(view.errors), truth)
+    truth = required(view.true)
+    return Deviations(np.abs(view.errors), truth - truth.mean())
 
 
 def _spread(state: Deviations, weights: Floats) -> tuple[Floats, Floats]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -103,3 +104,18 @@ def view(predictions: Predictions, outputs: ModelOutputs) -> ModelView:
         numbers=outputs.numbers,
         n_classes=len(predictions.classes),
     )
+
+
+class Scored(NamedTuple):
+    """Scores (n,), larger ones more positive, and whether each example is positive (n,), 1 or 0."""
+
+    score: Floats
+    y: Floats
+
+
+def forecast(view: ModelView) -> Scored:
+    """Return the probabilities of an event and whether it occurred: the positive class, else the most probable one."""
+    proba, true, code = required(view.proba), required(view.true), view.positive_code
+    if code is not None:
+        return Scored(np.ascontiguousarray(proba[:, code]), (true == code).astype(np.float64))
+    return Scored(proba.max(axis=1), (proba.argmax(axis=1) == true).astype(np.float64))

@@ -396,9 +396,8 @@ class Sampling:
         """Add up the weighted columns (n, p) of each unit's rows, (atoms, p): one draw's contribution."""
         if self.plain:
             return columns
-        atoms = (
-            self.n if self.cluster is None else self.count
-        )  # of a table of counts its cells, not what they count
+        # Of a table of counts its cells, not what they count.
+        atoms = self.n if self.cluster is None else self.count
         adder = sparse.csr_array((self.base, (self.unit, np.arange(self.n))), shape=(atoms, self.n))
         return sparse.csr_array(adder @ columns)
 

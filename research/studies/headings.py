@@ -16,10 +16,10 @@ from evalreport.calibration.risks import Risks
 from evalreport.calibration.score_test import score_test
 from evalreport.intervals.at_rates import benefit_difference_limits, called_apart
 from evalreport.loading.load import load
-from evalreport.metrics.at_rates import Scored
 from evalreport.metrics.estimation import estimate_models
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
+from evalreport.metrics.views import Scored
 from evalreport.options import Options
 from evalreport.predictions.table import ModelOutputs
 from evalreport.questions.baselines.compute import baseline_records

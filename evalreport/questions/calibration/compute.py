@@ -19,11 +19,10 @@ from evalreport.calibration.score_test import ScoreTest, score_test
 from evalreport.calibration.squared_error import BINS, bins_by_rank, calibration_error, squared_error_limits
 from evalreport.engine.distributions import beta_quantile
 from evalreport.engine.parallel import mapped
-from evalreport.metrics.calibration import forecast
 from evalreport.metrics.curves import CURVES, MOST_POINTS, Points
 from evalreport.metrics.registry import Quantity, definition
 from evalreport.metrics.sample import Sample
-from evalreport.metrics.views import ModelView, view
+from evalreport.metrics.views import ModelView, forecast, view
 from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices, required
 from evalreport.questions.calibration.records import (

@@ -10,9 +10,10 @@ import numpy as np
 
 from evalreport.engine.parallel import mapped
 from evalreport.intervals.at_rates import FEWEST_ALARMS, at_fpr_difference
-from evalreport.metrics.at_rates import Scored, cumulative_groups
+from evalreport.metrics.at_rates import cumulative_groups
 from evalreport.metrics.sample import Sample
 from evalreport.metrics.threshold_counts import ThresholdCounts
+from evalreport.metrics.views import Scored
 from evalreport.numbers import to_digits
 from evalreport.predictions.arrays import Floats, Mask
 from evalreport.questions.thresholds.curves import Curves

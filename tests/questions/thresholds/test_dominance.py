@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.metrics.at_rates import Scored
+from evalreport.metrics.views import Scored
 from evalreport.questions.thresholds.dominance import CLEAR, decided_both_ways, dominance
 from evalreport.report.sections.decision import describe
 from evalreport.report.view import view_of
