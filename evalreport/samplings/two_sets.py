@@ -110,17 +110,17 @@ class TwoTestSets(Sampling):
         if self.as_one:
             return by_factors(value, freedom(self.n_units))
         first, second = value.sides
-        return _welch(self.first.robust(first), self.second.robust(second))
+        return welch(self.first.robust(first), self.second.robust(second))
 
     def error(self, value: Value) -> StudentError | None:
         """Return the same with each side's leading error."""
         if self.as_one:
             return self.robust(value)
         first, second = value.sides
-        return _welch(self.first.error(first), self.second.error(second))
+        return welch(self.first.error(first), self.second.error(second))
 
 
-def _welch(first: StudentError | None, second: StudentError | None) -> StudentError | None:
+def welch(first: StudentError | None, second: StudentError | None) -> StudentError | None:
     """Return the root of the added variances, with Welch's degrees of freedom."""
     if first is None or second is None:
         return None

@@ -21,7 +21,7 @@ from evalreport.metrics.estimate import Estimate
 from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.predictions.arrays import Floats, Indices, required
-from evalreport.samplings import StudentError
+from evalreport.samplings import StudentError, two_sets
 from evalreport.texts import Message
 
 
@@ -64,7 +64,8 @@ class Shares:
             return None
         if not self.apart:
             return StudentError(math.sqrt(within + outside), min(self.df, self.df_outside))
-        return _welch(within, outside, self.df, self.df_outside)
+        sides = StudentError(math.sqrt(within), self.df), StudentError(math.sqrt(outside), self.df_outside)
+        return two_sets.welch(*sides)
 
     def predicted(self) -> StudentError | None:
         """Return the error of slice - reference that the reference alone predicts, as if the slice were like it.
@@ -75,13 +76,6 @@ class Shares:
             return None
         ratio = (self.df_outside + 1) / (self.df + 1)
         return StudentError(math.sqrt((self.inside + self.outside) * (1 + ratio)), self.df_outside)
-
-
-def _welch(first: float, second: float, df_first: float, df_second: float) -> StudentError:
-    total = first + second
-    if total <= 0:
-        return StudentError(0.0, min(df_first, df_second))
-    return StudentError(math.sqrt(total), total**2 / (first**2 / df_first + second**2 / df_second))
 
 
 # --- a slice against the other examples -------------------------------------------------------------------------------
