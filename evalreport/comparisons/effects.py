@@ -105,7 +105,7 @@ def _probability_spread(predictions: Predictions, models: Sequence[ModelOutputs]
     if len(given) < 2 or predictions.y_true is None:
         return None
     true_class = predictions.y_true[:, None].astype(np.intp)
-    return np.ptp([np.take_along_axis(proba, true_class, axis=1)[:, 0] for proba in given], axis=0)
+    return np.asarray(np.ptp([np.take_along_axis(p, true_class, axis=1)[:, 0] for p in given], axis=0))
 
 
 def _widest(spread: Spread, most: int) -> list[int]:

@@ -26,7 +26,7 @@ def twice(auc: Any) -> Any:
     [
         (
             {"derivative": made_up},
-            "metric 'made_up': 'derivative' belongs to Margins and Ranks and RowWise, not to ClassCounts",
+            "metric 'made_up': 'derivative' belongs to Ranks and RowWise, not to ClassCounts",
         ),
         ({"undefind": "never"}, "metric 'made_up': unknown keyword 'undefind'; did you mean undefined?"),
     ],
