@@ -163,9 +163,11 @@ LEADERS: tuple[Leader, ...] = (
 def recommended(estimate: Value) -> str:
     """Return the name of the interval that leads (docs/intervals.md)."""
     words = drawn(estimate)
+    kinds = (estimate, estimate.evidence)
     for row in LEADERS:
-        of_this = isinstance(estimate, row.of) or isinstance(estimate.evidence, row.of)
-        if row.drawn not in words or not of_this or (row.where is not None and not row.where(estimate)):
+        if row.drawn not in words or not any(isinstance(kind, row.of) for kind in kinds):
+            continue
+        if row.where is not None and not row.where(estimate):
             continue
         if isinstance(row.name, str):
             if missing(INTERVALS[row.name], estimate) is None:
