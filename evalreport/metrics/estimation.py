@@ -10,7 +10,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample, estimate_all
 from evalreport.options import Options
 from evalreport.predictions.table import Predictions
-from evalreport.samplings import sampling_of
+from evalreport.samplings import sampling_of_run
 
 
 def estimate_models(
@@ -48,13 +48,7 @@ def estimate_table(
     seed: int,
 ) -> Sample:
     """Estimate every quantity of every model of one table, on all rows and on every single fit."""
-    units = sampling_of(
-        predictions,
-        cluster=options.cluster,
-        weight=options.weight,
-        fixed_class_counts=options.fixed_class_counts,
-        order=options.order,
-    )
+    units = sampling_of_run(predictions, options)
     sample = estimate_all(
         predictions,
         quantities,

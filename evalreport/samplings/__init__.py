@@ -7,7 +7,7 @@ from evalreport.samplings.examples import Examples, T
 from evalreport.samplings.in_order import HAC_T, InOrder
 from evalreport.samplings.influence import Fits, Influence
 from evalreport.samplings.judged import PPI, JudgedAnswers
-from evalreport.samplings.run import sampling_by, sampling_of
+from evalreport.samplings.run import sampling_by, sampling_of, sampling_of_run
 from evalreport.samplings.sampling import Sampling, Student, StudentError, within
 from evalreport.samplings.seeds import SEEDS_T, Seeds
 from evalreport.samplings.sums import Sums
@@ -26,5 +26,5 @@ __all__ = [
     "ORDERED", "OWN_TEST_SETS", "WORDS",
     "STUDENTS", "Attempts", "Clusters", "DataSets", "Examples", "Fits", "InOrder", "Influence", "JudgedAnswers",
     "Sampling", "Seeds", "Student", "StudentError", "Sums", "Tasks", "TwoTestSets", "Weighted", "sampling_by",
-    "sampling_of", "within",
+    "sampling_of", "sampling_of_run", "within",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ import numpy as np
 
 from evalreport.engine.numbering import numbered
 from evalreport.errors import UsageError, no_weight
+from evalreport.options import Options
 from evalreport.predictions.arrays import Floats, Indices
 from evalreport.predictions.table import Predictions
 from evalreport.predictions.time_order import rows_in_time
@@ -18,6 +19,17 @@ from evalreport.samplings.seeds import Seeds
 from evalreport.samplings.tasks import Tasks
 from evalreport.samplings.weighted import Weighted
 from evalreport.texts import quoted
+
+
+def sampling_of_run(predictions: Predictions, options: Options) -> Sampling:
+    """Return how the rows of a run were drawn, by all of its options: an option of a sampling is read here."""
+    return sampling_of(
+        predictions,
+        cluster=options.cluster,
+        weight=options.weight,
+        fixed_class_counts=options.fixed_class_counts,
+        order=options.order,
+    )
 
 
 def sampling_of(
