@@ -33,7 +33,7 @@ from typing import Literal, NoReturn, cast
 
 from evalreport.errors import UsageError
 from evalreport.metrics.registry import METRICS
-from evalreport.numbers import MINUS
+from evalreport.numbers import MINUS, count
 from evalreport.registry import unknown_name
 from evalreport.texts import say
 
@@ -255,13 +255,14 @@ def sides(text: str) -> tuple[str, str, str]:
 
 
 def needs_of(sign: str, bar: str) -> str:
-    """Write what a gate needs as a sentence does: a bar below 0 and what is taken off have a true minus sign.
+    """Write what a gate needs as a sentence does: true minus signs, and a whole number as a count.
 
     Examples
     --------
-    >>> needs_of(">", "-0.02"), needs_of("≥", "accepted - 0.05"), needs_of("≥", "0.95 * b-2.f1")
-    ('> −0.02', '≥ accepted − 0.05', '≥ 0.95 * b-2.f1')
+    >>> needs_of(">", "-0.02"), needs_of("≥", "accepted - 0.05"), needs_of("≥", "0.95 * b-2.f1"), needs_of("≤", "60000")
+    ('> −0.02', '≥ accepted − 0.05', '≥ 0.95 * b-2.f1', '≤ 60,000')
     """
+    bar = count(int(bar)) if bar.isdigit() else bar
     return re.sub(r" -(?=[ .\d])", f" {MINUS}", f"{sign} {bar}")
 
 

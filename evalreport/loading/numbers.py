@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -122,7 +123,26 @@ EMPTY_SET = "{}"
 
 
 def _members(text: str) -> list[str]:
-    return [] if text.strip() == EMPTY_SET else [part.strip() for part in text.split("|")]
+    """Return the labels of a set, which bars divide or a list holds as JSON and Python write it.
+
+    Examples
+    --------
+    >>> _members("a|b"), _members('["a", "b"]'), _members("['a']"), _members("[1, 2]")
+    (['a', 'b'], ['a', 'b'], ['a'], ['1', '2'])
+    >>> _members("[UNK]|b"), _members("[]"), _members("{}")
+    (['[UNK]', 'b'], [], [])
+    """
+    text = text.strip()
+    if text == EMPTY_SET:
+        return []
+    if text.startswith("[") and text.endswith("]"):
+        try:
+            listed = json.loads(text if '"' in text else text.replace("'", '"'))
+        except (ValueError, RecursionError):
+            listed = [None]
+        if all(isinstance(label, str | int | float) for label in listed):
+            return [label if isinstance(label, str) else json.dumps(label) for label in listed]
+    return [part.strip() for part in text.split("|")]
 
 
 def members_of(rows: Rows) -> list[str]:

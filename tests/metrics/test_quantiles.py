@@ -221,3 +221,13 @@ def test_an_empty_cell_is_a_missing_set_and_a_label_twice_is_refused(tmp_path: P
     path.write_text("id,y_true,y_set\n1,a,a\n2,b,b|b\n")
     with pytest.raises(InputError, match=r"line 3, column 'y_set'.*is no prediction set"):
         er.load(path)
+
+
+@pytest.mark.parametrize("written", ['["a", "c"]', "['a', 'c']"])
+def test_a_set_that_is_written_as_a_list_holds_its_labels(written: str) -> None:
+    """As json.dumps and str write it: its labels are those of the truth, and no label is a whole list."""
+    truth = ["a", "b", "c"] * 4
+    table = pd.DataFrame({"id": range(12), "y_true": truth, "y_set": [written, "b", "[]"] * 4})
+    results = er.evaluate({"m": table}, metrics=["coverage"], resamples=20)
+    assert results.classes == ["a", "b", "c"]
+    assert results.metrics[0].value == pytest.approx(8 / 12)

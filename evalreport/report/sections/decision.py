@@ -245,7 +245,6 @@ def gates_of(view: View) -> list[Gate]:
         if None not in (gate.value, gate.low, gate.high):
             value_text = _with_limits(gate)
         # Models are called as in the condition that was typed, so that it can be typed again.
-        bar = numbers.count(int(bar)) if bar.isdigit() else bar
         bar = visible(needs_of(sign, bar)) if sign else ""
         word, text = named("gate", gate.outcome), view.text(gate.text)
         gates.append(Gate(gate.outcome, word, visible(subject), value_text, bar, text, gate.exploratory))

@@ -120,7 +120,6 @@ class Leaderboard:
     panels: tuple[Panel, ...]
     second: tuple[Cell, ...]
     rows: tuple[Place, ...]
-    bracket_word: str
     n_brackets: int
     reference: Model | None
     notes: Notes
@@ -175,7 +174,6 @@ def describe(view: View) -> Leaderboard | None:
         panels=panels,
         second=() if second is None else tuple(metric_cell(view, m, second.key) for m in shown),
         rows=rows,
-        bracket_word=_bracket_word(view),
         n_brackets=len(brackets),
         reference=reference,
         notes=Notes(
@@ -626,7 +624,8 @@ def _note(view: View, panels: Iterable[Panel], reference: Model | None, *, brack
     if view.inverted:
         parts.append(say("leaderboard.inverted_note"))
     if brackets:
-        parts.append(say("leaderboard.bracket"))
+        word = _bracket_word(view)
+        parts.append(say("leaderboard.bracket_of", word=word) if word else say("leaderboard.bracket"))
     if panels[0].scale.band is not None:
         parts.append(say("leaderboard.shaded", margin=view.margin or 0.0))
     if panels[0].scale.dotted is not None:

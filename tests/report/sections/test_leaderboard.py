@@ -207,3 +207,15 @@ def test_the_rule_that_needs_no_model_has_one_name_on_the_page() -> None:
     assert board is not None
     assert "always predicting “ham”" in decision.describe(view).headline
     assert board.panels[0].rule_text == "always predicting “ham”"
+
+
+def test_a_bracket_of_equivalent_models_is_explained_as_such() -> None:
+    """Once, in place of "not told apart"."""
+    truth = [i % 2 for i in range(3000)]
+    models = {
+        m: [1 - t if i in wrong else t for i, t in enumerate(truth)] for m, wrong in (("a", {3}), ("b", {8}))
+    }
+    view = view_of(er.evaluate(models, truth=truth, margin=0.02, resamples=20, metrics=["accuracy"]))
+    board = leaderboard.describe(view)
+    assert board is not None
+    assert "Bracket: equivalent, ±0.02. Shaded: " in board.notes.reading
