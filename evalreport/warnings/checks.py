@@ -43,13 +43,6 @@ class Check:
         """The facts that it needs: the names of the function's parameters."""
         return () if self.raised is None else facts_of(self.raised)
 
-    def given(self, facts: Facts) -> Iterable[WarningRecord]:
-        """Return its warnings; none where a fact is missing."""
-        values = {name: facts.get(name) for name in self.asks}
-        if self.raised is None or any(value is None for value in values.values()):
-            return ()
-        return self.raised(**values)
-
 
 CHECKS: list[Check] = []
 """Every check of a run."""
@@ -73,7 +66,7 @@ def looked_for(*codes: str, needs: Sequence[str] = (), of_models: bool = False) 
 def raised_by(
     checks: Sequence[Check], facts: Facts, of_samples: Sequence[Facts], first: Sequence[str]
 ) -> Iterator[WarningRecord]:
-    """Yield the warnings of all checks.
+    """Yield the warnings of all checks; of a code only where its check is applicable.
 
     Parameters
     ----------
@@ -85,21 +78,28 @@ def raised_by(
         The checks whose warnings come first, each by a code; of a sample those that are no mere information lead.
     """
     place = {code: k for k, code in enumerate(first)}
-    functions = {c.raised: c for c in reversed(checks) if c.raised is not None}
+    functions: dict[Raise, list[Check]] = {}
+    for own in checks:
+        if own.raised is not None:
+            functions.setdefault(own.raised, []).append(own)
     order = {
-        f: min(
-            (place[code] for c in checks if c.raised is f for code in c.codes if code in place), default=None
-        )
-        for f in dict.fromkeys(c.raised for c in checks if c.raised is not None)
+        f: min((place[code] for c in of_f for code in c.codes if code in place), default=None)
+        for f, of_f in functions.items()
     }
-    leading = [functions[f] for f, at in sorted(order.items(), key=lambda o: o[1] or 0) if at is not None]
-    others = [functions[f] for f, at in order.items() if at is None]
-    for position, own in enumerate(of_samples):
-        about = {**facts, **own}
-        asked = [c for c in leading if "sample" in c.asks or position == 0]
-        yield from sorted((w for c in asked for w in c.given(about)), key=lambda w: w.level == "info")
-        yield from (w for c in others if "sample" in c.asks for w in c.given(about))
-    yield from (w for c in others if "sample" not in c.asks for w in c.given(facts))
+    leading = [f for f, at in sorted(order.items(), key=lambda o: o[1] or 0) if at is not None]
+    others = [f for f, at in order.items() if at is None]
+
+    def given(function: Raise, known: Facts) -> list[WarningRecord]:
+        codes = {code for c in functions[function] if _lacks(c, [known]) is None for code in c.codes}
+        values = {name: known[name] for name in facts_of(function)} if codes else {}
+        return [w for w in function(**values) if w.code in codes] if codes else []
+
+    for position, of_sample in enumerate(of_samples):
+        about = {**facts, **of_sample}
+        asked = [f for f in leading if "sample" in facts_of(f) or position == 0]
+        yield from sorted((w for f in asked for w in given(f, about)), key=lambda w: w.level == "info")
+        yield from (w for f in others if "sample" in facts_of(f) for w in given(f, about))
+    yield from (w for f in others if "sample" not in facts_of(f) for w in given(f, facts))
 
 
 def check_records(

@@ -201,8 +201,6 @@ def _near_an_end(estimate: Estimate) -> bool:
 @check("short_difference_interval", needs=("models", "test_set", "examples_alone"))
 def short_difference_intervals(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[WarningRecord]:
     """Warn of differences whose intervals were measured to be short for the number of examples."""
-    if not sample.units.plain or sample.predictions.design != "test-set":
-        return
     rows_that_lead = list(_leading_differences(sample, rows))
     leading = [(q, str(r.interval_method), [r.a] if r.b is None else [r.a, r.b]) for q, r in rows_that_lead]
     of_tails, short = _measured("difference", sample, leading)
@@ -247,8 +245,6 @@ FEW_LOSSES = 30
 @check("gap_may_be_larger", needs=("models", "test_set", "examples_alone", "losses"))
 def gaps_may_be_larger(sample: Sample, rows: Sequence[ComparisonRecord]) -> Iterator[WarningRecord]:
     """Warn of differences of unbounded losses on few examples, or where few large losses carry a model's sum."""
-    if not sample.units.plain or sample.predictions.design != "test-set":
-        return
     here = {model.name for model in sample.predictions.models}
     gaps: dict[Quantity, None] = {}
     for row in rows:
@@ -285,7 +281,7 @@ MANY_CLASSES, FEW_OF_EACH = 20, 6
 def many_small_classes(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of averages over many classes of which few examples are there."""
     classes, n = len(sample.predictions.classes), sample.predictions.n_examples
-    if classes < MANY_CLASSES or n >= FEW_OF_EACH * classes or not sample.units.plain:
+    if classes < MANY_CLASSES or n >= FEW_OF_EACH * classes:
         return
     over_classes = [quantity for quantity in sample.quantities if _averages_classes(quantity)]
     if over_classes and sample.label_models:

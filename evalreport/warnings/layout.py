@@ -68,8 +68,6 @@ In scripts/study_easy_suites.py nominal 95 % intervals held in as few as 78 % of
 @check("class_missing_in_fold", needs=("folds", "classes"))
 def folds(sample: Sample, rows: Sequence[ComparisonRecord], options: Options) -> Iterator[WarningRecord]:
     """Warn of small folds, of folds without a class, and of tests that take folds as independent."""
-    if sample.predictions.design not in FOLDED:
-        return
     predictions, parts = sample.predictions, sample.rows.layout.ranked
     smallest = int(np.bincount(parts.codes, minlength=parts.count).min())
     # A fold score is one row for any number of examples.
@@ -103,13 +101,13 @@ def _folds_without_a_class(parts: Parts, true: npt.NDArray[np.int32], n_classes:
 @check("few_datasets", needs=("datasets",))
 def number_of_fits(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of few replicates, seeds or data sets."""
-    parts, design = sample.rows.layout.fits.count, sample.predictions.design
-    if design == "bootstrap" and parts <= FEW_REPLICATES:
+    parts = sample.rows.layout.fits.count
+    if parts <= FEW_REPLICATES:
         yield warning("few_replicates", n=parts, enough=FEW_REPLICATES)
     models = tuple(m.name for m in sample.predictions.models)
-    if design == "seeds" and parts == 1:
+    if parts == 1:
         yield warning("one_seed", about=models, models=models)
-    elif design == "seeds" and parts < FEW_SEEDS:
+    elif parts < FEW_SEEDS:
         about = models if len(models) == 1 else ()
         text = Message("warning.few_seeds.of_all", n=parts, enough=FEW_SEEDS)
         if about:
@@ -118,7 +116,7 @@ def number_of_fits(sample: Sample) -> Iterator[WarningRecord]:
             percent = 100 * MEASURED_OF_SEEDS[parts]
             text = sentences(text, Message("measured.of_seeds", percent=percent, decimals=1))
         yield WarningRecord(code="few_seeds", text=text, about=about)
-    if design == "datasets" and parts < FEW_DATASETS:
+    if parts < FEW_DATASETS:
         yield warning("few_datasets", n=parts, enough=FEW_DATASETS)
 
 
@@ -195,10 +193,8 @@ def _tenths(effective: float, limit: int) -> float:
 @check("time_ordered", needs=("time", "neighbours"))
 def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
     """Warn of examples in time that are split at random, or taken as independent."""
-    time = sample.predictions.keys.get("time")
-    if time is None:
-        return
-    if sample.predictions.design in FOLDED and _interleaved(sample, np.asarray(time.values)):
+    time = np.asarray(sample.predictions.keys["time"].values)
+    if sample.predictions.design in FOLDED and _interleaved(sample, time):
         yield warning("random_split_in_time", about=("time",))
     elif options.cluster is None and options.order is None:
         ratio = widening(sample, options)
@@ -213,10 +209,10 @@ def time_order(sample: Sample, options: Options) -> Iterator[WarningRecord]:
 
 
 @check("few_in_time", needs=("order",))
-def few_in_time(sample: Sample, options: Options) -> Iterator[WarningRecord]:
+def few_in_time(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of a series so short, or so alike, that it is worth few independent examples."""
     effective, n = effective_in_time(sample), sample.predictions.n_examples
-    if options.order is None or effective is None:
+    if effective is None:
         return
     enough = ENOUGH_IN_TIME if effective < ENOUGH_IN_TIME or effective > ALIKE * n else ENOUGH_IF_ALIKE
     if effective < enough:

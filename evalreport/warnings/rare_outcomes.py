@@ -21,16 +21,14 @@ FEW_FLAGGED = 20
 @check("few_flagged", needs=("two_classes", "own_labels", "examples_alone"), of_models=True)
 def few_flagged(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of models that call few examples positive, where a metric is a share of these."""
-    if not sample.predictions.classes or sample.predictions.task != "binary":
-        return
     positive = sample.predictions.positive_code
     # Of labels cut at 0.5 nothing is said: nobody chose that threshold.
     named = {model.name for model in sample.predictions.models if model.cut_at_half}
     for (model, quantity), estimate in sample.estimates.items():
         if estimate.table is None or quantity.label is not None or model in named:
             continue
-        if not sample.units.plain or not isinstance(estimate.evidence, Proportion | Table):
-            continue  # clusters and weights: other intervals lead
+        if not isinstance(estimate.evidence, Proportion | Table):
+            continue  # other intervals lead
         flagged = float(estimate.table.counts[:, positive].sum())
         if flagged < FEW_FLAGGED and (_is_f1(quantity) or _is_of_flagged(quantity)):
             named.add(model)

@@ -26,8 +26,6 @@ from evalreport.warnings.checks import check
 def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of classes with few examples."""
     predictions = sample.predictions
-    if not predictions.classes or predictions.y_true is None:
-        return
     scored = any(m.score is not None or m.proba is not None for m in predictions.models)
     text = "sets" if predictions.task == "sets" else "scores" if scored else "labels"
     for label, n in zip(predictions.classes, examples_of_classes(predictions), strict=True):
@@ -38,8 +36,6 @@ def class_sizes(sample: Sample) -> Iterator[WarningRecord]:
 @check("labels_left_out", needs=("sums",))
 def labels_left_out(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of labels that a macro average of sums leaves out, since their denominator is 0."""
-    if sample.predictions.task != "sums":
-        return
     metrics: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for place, model in enumerate(sample.predictions.models):
         for quantity in sample.quantities:
@@ -158,8 +154,6 @@ def scores(sample: Sample) -> Iterator[WarningRecord]:
     else:
         for model in filter(areas.get, areas):
             yield warning("worse_than_random", "of_a_model", about=(model,), model=model)
-    if not any(definition(q).infinite_at == "zero_probability" for q in sample.quantities):
-        return
     for outputs in sample.predictions.models:
         if outputs.proba is None or sample.predictions.y_true is None:
             continue

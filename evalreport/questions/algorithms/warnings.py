@@ -47,8 +47,6 @@ def _models(records: Iterator[ErrorEstimateRecord]) -> tuple[str, ...]:
 def decomposition(algorithms: AlgorithmLists, predictions: Predictions) -> Iterator[WarningRecord]:
     """Warn of bias that holds noise, of more noise than there is bias, and of few replicates."""
     records = algorithms.decomposition
-    if not records:
-        return
     squared = [r for r in records if r.loss in SQUARES_OF]
     if squared and all(r.noise is None for r in squared):
         yield warning("noise_in_bias")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalreport.metrics.registry import Quantity, definition
+from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import Sample
 from evalreport.questions.baselines.records import BaselineLists
 from evalreport.schema.warnings import WarningRecord, warning
@@ -18,8 +18,6 @@ def majority(sample: Sample, baselines: BaselineLists) -> Iterator[WarningRecord
     The majority class decides what a share of right answers is worth, and no other metric.
     """
     primary = sample.quantities[0]
-    if not definition(primary).scale.share_of_right:
-        return
     for pair in baselines.against_rule:
         about_this = pair.model in sample.label_models and Quantity.of(pair) == primary
         if about_this and pair.rule == "majority_class" and pair.verdict != "better":

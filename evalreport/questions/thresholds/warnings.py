@@ -55,9 +55,7 @@ def thresholds_chosen_here(thresholds: Thresholds, options: Options) -> Iterator
 def suspicious_thresholds(sample: Sample) -> Iterator[WarningRecord]:
     """Warn of labels cut exactly at the threshold with the best accuracy or F1 on the test set."""
     predictions = sample.predictions
-    if predictions.task != "binary" or predictions.design != "test-set" or predictions.y_true is None:
-        return
-    positive = predictions.y_true == predictions.positive_code
+    positive = np.asarray(predictions.y_true == predictions.positive_code)
     for model in predictions.models:
         best = _best_at_own_threshold(model, positive, predictions.positive_code)
         if best is not None:
