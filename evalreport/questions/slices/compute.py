@@ -93,7 +93,11 @@ def _small(division: Division, sides: Sequence[Side]) -> Iterator[WarningRecord]
         by_reason.setdefault(reason, []).append(value)
     shown = tuple(Message("too_small.listed", values=tuple(v), reason=why) for why, v in by_reason.items())
     more = len(reasons) - MOST_NAMED
-    if more > 0:
+    if len(reasons) == len({side.name.value for side in sides}) >= LEAST_SLICES:
+        first, why = next(iter(reasons.items()))
+        listed = Message("too_small.listed", values=(first,), reason=why)
+        yield warning("small_slices", "every", about=about, column=column, listed=listed, n=len(reasons))
+    elif more > 0:
         yield warning("small_slices", "more", about=about, column=column, listed=shown, n=more)
     else:
         yield warning("small_slices", "all", about=about, column=column, listed=shown)

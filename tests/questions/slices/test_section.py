@@ -225,3 +225,19 @@ def test_every_table_of_a_slice_names_the_unit_of_large_numbers() -> None:
     assert column.table.note.startswith("RMSE (million) of each model.")
     assert all("," not in text for _, text in column.table.columns[3].scale.ticks)
     assert max(len(str(row.cells[1].value)) for row in differences.rows) < 8
+
+
+def test_where_no_slice_is_large_enough_none_is_listed() -> None:
+    """Twelve months of ten examples each: how many, and why the first is not tested."""
+    rows = {
+        "m": {
+            "y_true": [0, 1] * 60,
+            "y_pred": [0, 0, 1, 1] * 30,
+            "month": [f"2025-{1 + i // 10:02}" for i in range(120)],
+        }
+    }
+    results = evalreport.evaluate(rows, slices=["month"], resamples=20, metrics=["rmse"], task="regression")
+    (small,) = (str(w.text) for w in results.warnings if w.code == "small_slices")
+    assert small == (
+        "None of the 12 slices of month is large enough to be tested, such as 2025-01 (10 examples, fewer than 30)."
+    )
