@@ -78,39 +78,30 @@ def part(*, seed: int = 1, tries: int = TRIES, folder: Path = MEMORY) -> Part:
 @contextlib.contextmanager
 def remembered() -> Iterator[None]:
     """Compute the same thing once: a recomputation from the same options, a document of the same results."""
-    loaded: dict[str, Any] = {}
-    evaluated: dict[str, Any] = {}
-    written: dict[tuple[bytes, str], Any] = {}
-    load, evaluate, documents_of = (
-        getattr(module, name)
-        for module, name in ((recompute, "load"), (recompute, "evaluate"), (documents, "documents_of"))
+
+    def once(function: Callable[..., Any], key: Callable[..., object]) -> Callable[..., Any]:
+        known: dict[object, Any] = {}
+
+        def call(*words: Any, **named: Any) -> Any:
+            name = key(*words, **named)
+            if name not in known:
+                known[name] = function(*words, **named)
+            return known[name]
+
+        return call
+
+    def of_evaluation(source: Any, *, options: Any, look_of: Any, primary_of_series: Any, **_: Any) -> object:
+        # A look is computed each time: its file may have been changed.
+        return object() if look_of is not None else f"{id(source)} {options} {primary_of_series}"
+
+    keys: tuple[tuple[Any, str, Callable[..., object]], ...] = (
+        (recompute, "load", lambda source, **named: f"{source} {named}"),
+        (recompute, "evaluate", of_evaluation),
+        (documents, "documents_of", lambda results, options: (to_json(results), str(options))),
     )
-
-    def load_once(source: Any, *, options: Any, **more: Any) -> Any:
-        key = f"{source} {options} {more}"
-        if key not in loaded:
-            loaded[key] = load(source, options=options, **more)
-        return loaded[key]
-
-    def evaluate_once(source: Any, *, options: Any, look_of: Any, primary_of_series: Any, **more: Any) -> Any:
-        if look_of is not None:
-            more |= {"look_of": look_of}
-        key = f"{id(source)} {options} {primary_of_series}"
-        if look_of is not None or key not in evaluated:
-            evaluated[key] = evaluate(source, options=options, primary_of_series=primary_of_series, **more)
-        return evaluated[key]
-
-    def documents_once(results: Any, options: Any) -> Any:
-        key = (to_json(results), str(options))
-        if key not in written:
-            written[key] = documents_of(results, options)
-        return written[key]
-
-    with (
-        patch.object(recompute, "load", load_once),
-        patch.object(recompute, "evaluate", evaluate_once),
-        patch.object(documents, "documents_of", documents_once),
-    ):
+    with contextlib.ExitStack() as stack:
+        for module, name, key in keys:
+            stack.enter_context(patch.object(module, name, once(getattr(module, name), key)))
         yield
 
 

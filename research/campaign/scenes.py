@@ -340,13 +340,9 @@ def program_scenes(work: Path, models: Sequence[Path]) -> list[Scene]:
         words = ("--looks", "5", "--looks-file", place.parent / "looks.json")
         return evalreport("run", looked_at[number], "-o", place, *words, *QUICK)
 
-    def earlier(base: Path) -> None:
+    def earlier(name: str, base: Path) -> None:
         shutil.rmtree(base)
-        shutil.copytree(work / "audited", base)
-
-    def earlier_look(base: Path) -> None:
-        shutil.rmtree(base)
-        shutil.copytree(work / "looked", base)
+        shutil.copytree(work / name, base)
 
     def twice(base: Path) -> None:
         place = base / "exported"
@@ -378,11 +374,11 @@ def program_scenes(work: Path, models: Sequence[Path]) -> list[Scene]:
     exported = _files_of(lambda: export(second / "exported"), second / "exported")
     audits = Scene(
         "audit", before, after, audit,
-        run_before=earlier, check=_history_is_whole, recorded=_runs_in, weight=2,
+        run_before=partial(earlier, "audited"), check=_history_is_whole, recorded=_runs_in, weight=2,
     )  # fmt: skip
     looks = Scene(
         "run with looks", before_look, after_look, look,
-        run_before=earlier_look, check=partial(_looks_are_whole, new=after_look), weight=2,
+        run_before=partial(earlier, "looked"), check=partial(_looks_are_whole, new=after_look), weight=2,
     )  # fmt: skip
     return [
         looks,

@@ -338,17 +338,7 @@ def plan(rng: random.Random) -> Case:
     backend = content.get("backend")
     if not isinstance(backend, dict) and backend not in ("sequential", "threads"):
         content["backend"] = rng.choice(("sequential", grammar.text(rng) + "?"))
-    lines = []
-    for name, part in content.items():
-        parts = part if isinstance(part, list) and name == "estimator" else [part]
-        for entry in parts:
-            if isinstance(entry, dict):
-                lines.append(f"[[{name}]]" if name == "estimator" else f"[{name}]")
-                lines += [
-                    f"{grammar.as_toml(str(key))} = {grammar.as_toml(value)}" for key, value in entry.items()
-                ]
-            else:
-                lines.insert(0, f"{grammar.as_toml(str(name))} = {grammar.as_toml(entry)}")
+    lines = [f"{grammar.as_toml(str(key))} = {grammar.as_toml(part)}" for key, part in content.items()]
     data = b"id,x,y\n" + b"".join(b"%d,%d,%d\n" % (i, i * 7 % 5, i % 2) for i in range(12))
     text = "\n".join(lines).encode("utf-8", "replace")
     return Case(("resample", "p.toml", "-o", "out", "-q"), {"p.toml": text, "d.csv": data})

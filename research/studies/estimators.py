@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import importlib
 import math
-import sys
-import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from evalreport.questions.algorithms.replicates import (
     over_examples,
 )
 from research.studies import figures, tables
-from research.studies.harness import Run
+from research.studies.harness import Cell, Run, measure, named
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -147,41 +147,39 @@ def _corrected(values: list[float], ratio: float) -> tuple[float, float | None, 
     return mean, max(mean - half, 0.0), min(mean + half, 1.0)
 
 
-def study(seed: int, sizes: Mapping[int, int]) -> list[dict[str, Any]]:
-    """Return one row a learner, size and estimator: bias, root mean squared error, and coverage of the interval.
+@dataclass(frozen=True)
+class Trained(Cell):
+    """A learner, and the examples of a data set."""
 
-    The truth of each data set is the error of its own fit to all examples, on the same 100,000 others.
-    """
-    reference = draw(REFERENCE, np.random.default_rng([seed, 0]))
-    rows = []
-    for learner, fit in LEARNERS.items():
-        for n, replications in sizes.items():
-            print(f"{learner}, {n} examples ...", file=sys.stderr, flush=True)
-            truths: list[float] = []
-            found: list[dict[str, tuple[float, float | None, float | None]]] = []
-            for r in range(replications):
-                generator = np.random.default_rng([seed, zlib.crc32(learner.encode()), n, r])
-                x, y = draw(n, generator)
-                truths.append(float((fit(x, y)(reference[0]) != reference[1]).mean()))
-                found.append(estimates(fit, x, y, generator))
-            rows += [_row(learner, n, name, truths, found) for name in ESTIMATORS if name in found[0]]
-    return rows
+    learner: str
+    n: int
 
 
-def _row(learner: str, n: int, name: str, truths: list[float], found: list[dict[str, Any]]) -> dict[str, Any]:
-    values = np.array([one[name][0] for one in found])
-    truth = np.array(truths)
-    expected = truth.mean()
-    limits = [one[name][1:] for one in found]
-    held = None
-    if all(low is not None for low, _ in limits):
-        held = float(np.mean([low <= t <= high for (low, high), t in zip(limits, truth, strict=True)]))
-    return {
-        "learner": learner, "n": n, "estimator": name, "truth": float(expected),
-        "bias": float((values - truth).mean()),
-        "bias_error": float((values - truth).std(ddof=1) / math.sqrt(len(values))),
-        "rmse": float(np.sqrt(((values - truth) ** 2).mean())), "coverage": held, "replications": len(values),
-    }  # fmt: skip
+CELLS = tuple(
+    Trained(f"{learner}, {n} examples", learner, n, data_sets=10 * sets, stream=(*named(learner), n))
+    for learner in LEARNERS
+    for n, sets in SIZES.items()
+)
+
+
+@cache
+def reference(seed: int) -> tuple[Floats, Labels]:
+    """Return the examples on which the true errors are measured."""
+    return draw(REFERENCE, np.random.default_rng([seed, 0]))
+
+
+def counted(
+    cell: Trained, generator: np.random.Generator, _number: int, *, seed: int
+) -> Mapping[str, Floats]:
+    """Return by estimate the true error of the fit to all examples, the distance from it, and whether it is held."""
+    fit, (fresh, classes) = LEARNERS[cell.learner], reference(seed)
+    x, y = draw(cell.n, generator)
+    truth = float((fit(x, y)(fresh) != classes).mean())
+    found = {}
+    for name, (value, low, high) in estimates(fit, x, y, generator).items():
+        held = np.nan if low is None or high is None else float(low <= truth <= high)
+        found[name] = np.array([truth, value - truth, (value - truth) ** 2, held])
+    return found
 
 
 NAMES = dict(
@@ -197,10 +195,23 @@ NAMES = dict(
 
 
 def rows(run: Run) -> Iterator[Mapping[str, object]]:
-    """Yield the rows of docs/estimators.csv; ``replications`` is the percentage of the data sets."""
-    sizes = {n: max(3, round(count * run.replications / 100)) for n, count in SIZES.items()}
-    for row in study(run.seed, sizes):
-        yield {name: "" if value is None else value for name, value in {**row, "seed": run.seed}.items()}
+    """Yield bias, root mean squared error and coverage; ``replications`` is the percentage of the data sets."""
+    for result in measure(CELLS, partial(counted, seed=run.seed), run):
+        for name, totals in sorted(result.totals.items(), key=lambda pair: ESTIMATORS.index(pair[0])):
+            n, (truth, bias, square, held) = result.data_sets, totals / result.data_sets
+            error = math.sqrt(max(square - bias**2, 0) / max(n - 1, 1))
+            figures = {
+                "truth": truth,
+                "bias": bias,
+                "bias_error": error,
+                "rmse": math.sqrt(square),
+                "coverage": held,
+            }
+            yield {
+                "learner": result.cell.learner, "n": result.cell.n, "estimator": name,
+                **{figure: "" if np.isnan(value) else f"{value:.6f}" for figure, value in figures.items()},
+                "replications": n, "seed": run.seed,
+            }  # fmt: skip
 
 
 @tables.view("estimators")

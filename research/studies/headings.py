@@ -21,7 +21,7 @@ from evalreport.metrics.registry import Quantity
 from evalreport.metrics.sample import estimate_all
 from evalreport.metrics.views import Scored
 from evalreport.options import Options
-from evalreport.predictions.table import ModelOutputs
+from evalreport.predictions.table import ModelOutputs, Predictions
 from evalreport.questions.baselines.compute import baseline_records
 from evalreport.questions.baselines.rule_pairs import rule_pairs
 from evalreport.questions.calibration.compute import joined
@@ -142,18 +142,25 @@ def highest_benefit(n: int, declared: str) -> Draw:
     return printed
 
 
+def noisy_models(
+    n: int, noises: Sequence[float], middle: float, spread: float, generator: np.random.Generator
+) -> Predictions:
+    """Draw outcomes, and models whose logits are the true ones with noise."""
+    z = middle + spread * generator.normal(size=n)
+    truth = (generator.random(n) < 1 / (1 + np.exp(-z))).astype(np.int32)
+    models = []
+    for name, noise in zip("abcde", noises, strict=False):
+        p = 1 / (1 + np.exp(-z - noise * generator.normal(size=n)))
+        labels = (p > 0.5).astype(np.int32)
+        models.append(ModelOutputs(name, y_pred=labels, score=p, proba=np.stack([1 - p, p], 1)))
+    return predictions_on("binary", truth, tuple(models), 2)
+
+
 def ahead_somewhere(n: int, noises: Sequence[float], middle: float, spread: float) -> Draw:
     """Say whether one of equal models is called ahead at some threshold of the Murphy curves."""
-    names = [f"m{k}" for k in range(len(noises))]
 
     def printed(generator: np.random.Generator) -> bool:
-        z = middle + spread * generator.normal(size=n)
-        truth = (generator.random(n) < 1 / (1 + np.exp(-z))).astype(np.int32)
-        models = []
-        for name, noise in zip(names, noises, strict=True):
-            p = 1 / (1 + np.exp(-z - noise * generator.normal(size=n)))
-            models.append(ModelOutputs(name, y_pred=None, score=p, proba=np.stack([1 - p, p], 1)))
-        predictions = predictions_on("binary", truth, tuple(models), 2)
+        predictions = noisy_models(n, noises, middle, spread, generator)
         sample = estimate_all(predictions, [], units=sampling_by(n), n_resamples=2, seed=1)
         records = murphy_differences(sample, Options(resamples=2))
         return any(side_of(limits) for r in records for limits in zip(r.low, r.high, strict=True))
@@ -197,16 +204,8 @@ def second_metric(n: int) -> Draw:
     """Say whether a second metric tells two equal models apart, where the first does not."""
 
     def printed(generator: np.random.Generator) -> bool:
-        z = 1.5 * generator.normal(size=n)
-        truth = (generator.random(n) < 1 / (1 + np.exp(-z))).astype(np.int32)
-        models = []
-        for name in "ab":
-            p = 1 / (1 + np.exp(-z - 0.6 * generator.normal(size=n)))
-            models.append(
-                ModelOutputs(name, y_pred=(p > 0.5).astype(np.int32), score=p, proba=np.stack([1 - p, p], 1))
-            )
         predictions, quantities = (
-            predictions_on("binary", truth, tuple(models), 2),
+            noisy_models(n, (0.6, 0.6), 0.0, 1.5, generator),
             [Quantity(m) for m in BESIDE],
         )
         sample = estimate_all(predictions, quantities, units=sampling_by(n), n_resamples=2, seed=1)
