@@ -7,12 +7,12 @@ import pytest
 
 import evalreport as er
 from evalreport.samplings.sampling import StudentError
-from evalreport.samplings.two_sets import _welch
+from evalreport.samplings.two_sets import welch
 
 
 def test_welch_s_degrees_of_freedom_are_the_formula() -> None:
     """(a + b)^2 / (a^2 / m + b^2 / n), with a and b the squared errors."""
-    error = _welch(StudentError(0.3, 9), StudentError(0.4, 19))
+    error = welch(StudentError(0.3, 9), StudentError(0.4, 19))
     assert error is not None
     assert error.error == pytest.approx(0.5)
     assert error.df == pytest.approx(0.25**2 / (0.09**2 / 9 + 0.16**2 / 19))
@@ -20,8 +20,8 @@ def test_welch_s_degrees_of_freedom_are_the_formula() -> None:
 
 def test_a_side_without_an_error_leaves_none() -> None:
     """And two sides without spread have the fewer degrees of freedom."""
-    assert _welch(None, StudentError(0.4, 19)) is None
-    assert _welch(StudentError(0.0, 9), StudentError(0.0, 19)) == StudentError(0.0, 9)
+    assert welch(None, StudentError(0.4, 19)) is None
+    assert welch(StudentError(0.0, 9), StudentError(0.0, 19)) == StudentError(0.0, 9)
 
 
 def test_the_error_of_a_difference_is_the_root_of_both() -> None:
