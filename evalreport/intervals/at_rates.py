@@ -77,7 +77,7 @@ def _tango(first: float, second: float, n: float, level: float) -> tuple[float, 
     return d, low, high, (first + second) / n - d * d
 
 
-ZOU = "Zou (2007), Psychol Methods 12:399; the combination was chosen by simulation"
+ZOU = "Zou (2007), Psychol Methods 12:399; the combination was chosen by simulation (docs/curves.md)"
 SCANS = "Scans of both models, combined"
 
 
@@ -162,7 +162,7 @@ FEWEST_ALARMS = 2
 @_of_scores(
     "Scan of thresholds, Wilson",
     source="profile over the threshold: Claeskens et al. (2003), Can J Stat 31:173, with Wilson's limits; the"
-    " combination was chosen by simulation",
+    " combination was chosen by simulation (docs/curves.md)",
 )
 def at_fpr_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits of recall over all thresholds whose false positives agree with the rate."""
@@ -282,7 +282,7 @@ def at_recall_limits(score: Floats, y: Floats, rate: float, level: float) -> tup
 @_of_scores(
     "Scan of thresholds, Wilson, of alarms",
     source="profile over the threshold: Claeskens et al. (2003), Can J Stat 31:173, with Wilson's limits; our own"
-    " combination",
+    " combination (docs/curves.md)",
 )
 def at_recall_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits of precision over all thresholds whose misses agree with the recall."""
@@ -331,7 +331,8 @@ def _scan(tp: Floats, fp: Floats, rate: float, z: float, of_positives: bool) -> 
 
 @_of_scores(
     "Scan of counts, Wilson",
-    source="own combination, chosen by simulation: Wilson's limits over all numbers of flags that agree with the rate",
+    source="own combination, chosen by simulation: Wilson's limits over all numbers of flags that agree with the rate"
+    " (docs/curves.md)",
 )
 def at_rate_scan(estimate: Estimate, level: float) -> Bounds:
     """Least and largest of Wilson's limits over all numbers of flagged examples that agree with the rate."""

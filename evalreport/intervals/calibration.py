@@ -30,7 +30,7 @@ def _bounds(limits: Limits, risks: Risks) -> Bounds:
 
 
 COX = "Cox (1958), Biometrika 45:562; sandwich: Huber (1967)"
-KUMAR = "Kumar, Liang and Ma (2019), NeurIPS; the interval was chosen by simulation"
+KUMAR = "Kumar, Liang and Ma (2019), NeurIPS; the interval was chosen by simulation (docs/calibration.md)"
 
 
 _of_risks = partial(interval, of=Risks, needs=OWN)
@@ -39,7 +39,7 @@ _of_risks = partial(interval, of=Risks, needs=OWN)
 @_of_risks(
     "Score, with dispersion",
     source="McCullagh and Nelder (1989), Generalized Linear Models, chapter 9 (quasi-likelihood); the form of the"
-    " dispersion was chosen by simulation",
+    " dispersion was chosen by simulation (docs/calibration.md)",
 )
 def score_ratio(estimate: Estimate, level: float) -> Bounds:
     """Score limits of a ratio of counts whose variance is that of the outcomes about r p: quasi-Poisson."""

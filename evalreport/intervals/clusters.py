@@ -17,7 +17,7 @@ MADE_UP = 1 / 16
     of=Estimate,
     needs=(*CLUSTER_T.needs, "bounded"),
     source="Korn and Graubard (1998), Survey Methodology 24:193, with Wilson's limits; the error of cluster t: this"
-    " combination was chosen by simulation",
+    " combination was chosen by simulation (docs/coverage.md)",
 )
 def cluster_wilson(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of a value in a bounded range, with the number of trials that its variance over clusters shows.

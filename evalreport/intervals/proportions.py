@@ -173,7 +173,7 @@ def jeffreys(estimate: Estimate, level: float) -> Bounds:
     of=WeightedF1,
     needs=("some_interval", "one_task", "weights"),
     source="Korn and Graubard (1998), Survey Methodology 24:193; F1 = 2J / (1 + J): this combination was chosen by"
-    " simulation",
+    " simulation (docs/coverage.md)",
 )
 def weighted_wilson(estimate: Estimate, level: float) -> Bounds:
     """Wilson's interval of J = TP / (TP + FP + FN) under weights, mapped to F1 = 2J / (1 + J).

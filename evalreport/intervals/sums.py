@@ -18,7 +18,7 @@ from evalreport.texts import Message
 NEEDS = ("one_task", "equal_weights", "one_set", "influence")
 ROUNDING = 1e-24
 """A variance below this share of the squared value is rounding."""
-OWN = "our own combination, chosen by simulation (docs/coverage.md)"
+OWN = "our own combination, chosen by simulation (docs/sums.md)"
 KURTOSIS = "degrees of freedom by the kurtosis: Satterthwaite (1946), Biometrics Bull 2:110"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -62,44 +63,30 @@ def summary_of(kind: Kind, name: str) -> str:
     return "" if known is None else spoken(f"summary.{kind}.{name}", str(known.summary))
 
 
-MEASURED: Mapping[str, tuple[str, ...]] = {
-    "docs/coverage.md": (
-        "weighted_wilson", "cluster_t", "cluster_wilson", "plus_four", "plus_two", "plus_delong", "ap_logit",
-        "pr_auc_logit", "partial_auc_wilson", "hall_tail", "t_or_hall", "t_or_hall_df", "weighted_logit",
-    ),
-    "docs/class-areas.csv": ("classes_t", "classes_logit"),
-    "docs/at-cuts.csv": ("threshold_wilson",),
-    "docs/curves.md": (
-        "at_fpr_scan", "at_fpr_mover", "at_recall_scan", "at_rate_scan", "at_rate_mover", "rechosen",
-    ),
-    "docs/calibration.md": ("score_ratio", "debiased_squares", "difference_of_squares"),
-    "docs/sums.md": ("unit_wilson", "unit_log", "unit_plus"),
-    "docs/costs.md": ("log_hall",),
-    "docs/how-to-choose-a-test.md": ("score_f1",),
-}  # fmt: skip
-"""Pages that say how often our own intervals and tests, or combinations, hold; all others are published."""
-
-
+PAGE = re.compile(r" \((docs/[\w.-]+)\)")
+"""The page that says how often a method of our own holds, in its source; all others are published."""
 OF_OUR_OWN = ("; our own combination", ", our own combination", ", chosen by simulation")
 """Parts of a source that say no more than that the method is our own."""
 
 
-def origin_of(name: str, source: str) -> tuple[str, str]:
+def origin_of(source: str) -> tuple[str, str]:
     """Say whether an interval or a test is published or our own and measured, and by which source.
+
+    A source that names a page of the documentation is our own: the page says how often the method holds.
 
     Examples
     --------
-    >>> origin_of("wilson", "Wilson (1927)")
+    >>> origin_of("Wilson (1927)")
     ('Published', 'Wilson (1927)')
-    >>> origin_of("unit_plus", "Student's t; our own combination, chosen by simulation")
+    >>> origin_of("Student's t; our own combination, chosen by simulation (docs/sums.md)")
     ('Own, measured (docs/sums.md)', "Student's t")
     """
-    page = next((page for page, names in MEASURED.items() if name in names), None)
+    page = PAGE.search(source)
     if page is None:
         return say("methods.published"), source
-    for repeated in (f" ({page})", *OF_OUR_OWN):
+    for repeated in (page[0], *OF_OUR_OWN):
         source = source.replace(repeated, "")
-    return say("methods.own", page=page), source
+    return say("methods.own", page=page[1]), source
 
 
 def registered_texts() -> dict[str, str]:

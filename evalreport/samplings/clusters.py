@@ -26,7 +26,7 @@ CLUSTER_T = Student(
     test="Difference over its error between clusters, by t: the larger of the robust and the exchangeable error.",
     needs=(*_NEEDS, "examples_of_clusters"),
     source=f"CR2: {_CR2}; correlation within clusters: Donner (1986), Int Stat Rev 54:67; the larger of the two"
-    " variances and its degrees of freedom were chosen by simulation",
+    " variances and its degrees of freedom were chosen by simulation (docs/coverage.md)",
     beside=("cr2_t", "bootstrap_difference"),
 )
 CR2_T = Student(

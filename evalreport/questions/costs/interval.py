@@ -92,7 +92,7 @@ def stratum(
     needs=("costs",),
     source="Delta method on logarithms; Hall (1992), J R Stat Soc B 54:221; degrees of freedom by the kurtosis,"
     " Satterthwaite (1946), Biometrics Bulletin 2:110; Cochran (1977), Sampling Techniques, chapter 6; the outer limits"
-    " and the cut were chosen by simulation",
+    " and the cut were chosen by simulation (docs/costs.md)",
 )
 def log_hall(figure: CostFigure, level: float) -> Bounds:
     """Mean cost, cost per success or ratio: the outer limits of Student's t and of Hall's map, both on the log scale.

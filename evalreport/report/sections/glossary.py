@@ -100,14 +100,14 @@ def _metric(name: str) -> Method:
 def _interval(name: str) -> Method:
     """Define an interval by its summary, and say whether it is published or our own."""
     source = str(getattr(display_of("interval", name), "source", "") or "")
-    lines = (origin_of(name, source),) if source else ()
+    lines = (origin_of(source),) if source else ()
     return Method(label_of("interval", name), summary_of("interval", name), lines)
 
 
 def _test(view: View, name: str, decides: bool) -> Method:
     """Describe a test and why it is here; of one that decides, what the data show of its assumptions."""
     why, known = why_chosen(view, name), entry("test", name)
-    origin = () if known is None else (origin_of(name, str(known.source)),)
+    origin = () if known is None else (origin_of(str(known.source)),)
     if known is None or not decides:
         return Method(label_of("test", name), f"{summary_of('test', name)} {sentence_start(why)}.", origin)
     lines = [
