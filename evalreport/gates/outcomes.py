@@ -35,8 +35,8 @@ from evalreport.questions.slices.group_ratios import ratio_limits
 from evalreport.registry import unknown_name
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import CUT, ChosenLimits, GateRecord
-from evalreport.schema.lookups import negated
 from evalreport.schema.metrics import Interval, MetricRecord, Slice
+from evalreport.schema.pairs import negated
 from evalreport.schema.results import Results
 from evalreport.texts import Message, Text, parts
 from evalreport.texts.labels import in_sentence

@@ -20,6 +20,7 @@ from evalreport.schema.audit import AuditRecord, HistoryRecord
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import CUT, VerdictRecord
 from evalreport.schema.metrics import MEANS_OF_A_COLUMN, MetricRecord
+from evalreport.schema.pairs import seen_from
 from evalreport.schema.results import Results
 from evalreport.texts import Message
 from evalreport.texts.labels import in_sentence
@@ -200,18 +201,32 @@ class Facts:
         return next((q for _, q in self._records if q.metric == metric and q.label is None), None)
 
     @cached_property
-    def _by_pair(self) -> lookups.PairRecords:
-        return lookups.PairRecords.of(self.results)
+    def _leading(self) -> dict[tuple[frozenset[str], Quantity], ComparisonRecord]:
+        found: dict[tuple[frozenset[str], Quantity], ComparisonRecord] = {}
+        for row in self.results.comparisons:
+            if row.leads and row.slice is None and row.b is not None:
+                found.setdefault((frozenset((row.a, row.b)), Quantity.of(row)), row)
+        return found
 
     def comparison(self, quantity: Quantity, a: str, b: str) -> ComparisonRecord | None:
         """Return the recommended comparison a - b; on the primary metric its limits are the pair's one interval."""
-        return lookups.comparison_between(
-            self._by_pair, a, b, about=lambda r: Quantity.of(r) == quantity, decided=quantity == self.primary
-        )
+        record = self._leading.get((frozenset((a, b)), quantity))
+        if record is None:
+            return None
+        seen, verdict = seen_from(a, record), self.verdict(a, b) if quantity == self.primary else None
+        if verdict is None:
+            return seen
+        then = seen.difference if verdict.difference is None else verdict.difference
+        return replace(seen, difference=then, level=verdict.level, low=verdict.low, high=verdict.high)
+
+    @cached_property
+    def _verdicts(self) -> dict[frozenset[str], VerdictRecord]:
+        return {frozenset(verdict.about): verdict for verdict in reversed(self.results.verdicts)}
 
     def verdict(self, a: str, b: str, records: Sequence[VerdictRecord] | None = None) -> VerdictRecord | None:
         """Return the verdict of a seen from b, among those on the primary metric or among ``records``."""
-        among = self._by_pair.verdicts.get(lookups.unordered(a, b), ()) if records is None else records
+        known = self._verdicts.get(frozenset((a, b)))
+        among = filter(None, (known,)) if records is None else records
         return lookups.verdict_between(among, a, b)
 
     def pair(self, a: str, b: str, quantity: Quantity | None = None, *, metrics: int = 1) -> Pair | None:

@@ -16,6 +16,7 @@ from msgspec import Struct, structs, to_builtins
 
 from evalreport.errors import InputError, OutputError, UsageError
 from evalreport.files import change_whole, content_of, strict_json
+from evalreport.headline.facts import Facts
 from evalreport.looks.answers import FACTS, Answers, Keys, answers_of
 from evalreport.looks.decided_again import decided_so
 from evalreport.looks.levels import Declared, Level, are_spent, next_level, planned_levels
@@ -25,7 +26,6 @@ from evalreport.provenance import plain_options
 from evalreport.questions.looks.options import MOST_EXAMPLES, MOST_LOOKS, SPENT
 from evalreport.questions.looks.records import EarlierLook, KeptVerdict, Look, LookRecord, PlannedLook
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.lookups import PairRecords, comparison_between, is_metric
 from evalreport.schema.recorded import converted
 from evalreport.schema.results import Results
 from evalreport.texts import Message, say
@@ -391,16 +391,15 @@ def _may_be_added(one: EarlierLook | LookRecord | TakenLook, taken: Sequence[Lev
 
 def decided_in(results: Results) -> tuple[KeptVerdict, ...]:
     """Return the decided pairs of a run with looks, each as the look that decided it recorded it."""
-    look, pairs = results.looks, PairRecords.of(results)
-    assert look is not None
+    facts = Facts(results)
+    assert results.looks is not None
     verdicts = []
     for verdict in results.verdicts:
         if verdict.decided_at is None:
             continue
         difference = verdict.difference
         if difference is None:
-            about = partial(is_metric, metric=verdict.metric)
-            row = comparison_between(pairs, *verdict.about, about=about, decided=False)
+            row = facts.comparison(facts.called(verdict.metric), *verdict.about)
             difference = None if row is None else row.difference
         if difference is None:
             continue

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 from evalreport.registry import words
 from evalreport.schema.comparisons import ComparisonRecord
 from evalreport.schema.decisions import VerdictRecord
 from evalreport.schema.metrics import FoldRecord, MetricRecord
+from evalreport.schema.pairs import negated
 from evalreport.schema.results import Results
 from evalreport.texts.visible import visible
 
@@ -100,68 +101,6 @@ def tested_pairs(comparisons: Iterable[ComparisonRecord], metric: str) -> set[fr
 def quarter(low: float | None, high: float | None) -> float | None:
     """Return a quarter of an interval's width, which is about a standard error."""
     return None if low is None or high is None else (high - low) / 4
-
-
-def unordered(*models: str) -> tuple[str, ...]:
-    """Return the key of a pair of models, whichever is named first."""
-    return tuple(sorted(models))
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class PairRecords:
-    """The leading comparisons over all examples, and the verdicts, by the pair of models that they are about."""
-
-    comparisons: Mapping[tuple[str, ...], Sequence[ComparisonRecord]]
-    verdicts: Mapping[tuple[str, ...], Sequence[VerdictRecord]]
-
-    @classmethod
-    def of(cls, results: Results) -> PairRecords:
-        """Sort the records of results by pair."""
-        comparisons: dict[tuple[str, ...], list[ComparisonRecord]] = {}
-        verdicts: dict[tuple[str, ...], list[VerdictRecord]] = {}
-        for row in results.comparisons:
-            if row.leads and row.slice is None and row.b is not None:
-                comparisons.setdefault(unordered(row.a, row.b), []).append(row)
-        for verdict in results.verdicts:
-            verdicts.setdefault(unordered(*verdict.about), []).append(verdict)
-        return cls(comparisons, verdicts)
-
-
-def comparison_between(
-    pairs: PairRecords, a: str, b: str, *, about: Callable[[ComparisonRecord], bool], decided: bool
-) -> ComparisonRecord | None:
-    """Return the recommended comparison a - b, turned round where the results hold b - a.
-
-    Parameters
-    ----------
-    about
-        Whether a comparison is on the metric in question.
-    decided
-        Whether that is the primary one: then the limits are the pair's one interval, that of the verdict.
-    """
-    record = next(filter(about, pairs.comparisons.get(unordered(a, b), ())), None)
-    if record is None:
-        return None
-    seen = record if record.a == a else turned(record)
-    verdict = verdict_between(pairs.verdicts.get(unordered(a, b), ()), a, b) if decided else None
-    if verdict is None:
-        return seen
-    then = seen.difference if verdict.difference is None else verdict.difference
-    return dataclasses.replace(seen, difference=then, level=verdict.level, low=verdict.low, high=verdict.high)
-
-
-def turned(record: ComparisonRecord) -> ComparisonRecord:
-    """Return a comparison seen from its other model."""
-    assert record.b is not None
-    low, high = negated(record.high), negated(record.low)
-    return dataclasses.replace(
-        record, a=record.b, b=record.a, difference=negated(record.difference), low=low, high=high
-    )
-
-
-def negated(value: float | None) -> float | None:
-    """Turn a value round, where there is one; 0 has no sign."""
-    return None if value is None else 0.0 - value
 
 
 def verdict_between(records: Iterable[VerdictRecord], a: str, b: str) -> VerdictRecord | None:

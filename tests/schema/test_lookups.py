@@ -6,17 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
+from evalreport.headline.facts import Facts
 from evalreport.schema.decisions import VerdictRecord
 from evalreport.schema.lookups import (
-    PairRecords,
-    comparison_between,
     confusion_of,
-    is_metric,
     outcomes_of,
     place_of_model,
     ranked,
     true_counts,
-    turned,
     values_of,
     verdict_between,
 )
@@ -34,26 +31,12 @@ def test_models_are_in_the_order_of_their_ranks(simulate: Simulate) -> None:
     assert ranked(simulate(ranking=())) == list(results.models)
 
 
-def test_a_comparison_turned_round_twice_is_itself(simulate: Simulate) -> None:
-    """The difference changes its sign, the limits change places, and the p-value stays."""
-    results = simulate()
-    for record in results.comparisons:
-        other = turned(record)
-        assert (other.a, other.b) == (record.b, record.a)
-        assert other.difference == pytest.approx(-record.difference, abs=0)
-        assert (other.low, other.high) == (-record.high, -record.low)
-        assert other.p_value == record.p_value
-        assert turned(other) == record
-
-
 def test_a_pair_is_found_in_both_orders(simulate: Simulate) -> None:
     """Whichever model is named first, the difference is that one minus the other."""
     results = simulate()
+    facts = Facts(results)
     forwards, backwards = (
-        comparison_between(
-            PairRecords.of(results), *pair, about=lambda r: is_metric(r, "accuracy"), decided=False
-        )
-        for pair in (("forest", "tree"), ("tree", "forest"))
+        facts.comparison(facts.called("accuracy"), *pair) for pair in (("forest", "tree"), ("tree", "forest"))
     )
     assert forwards is not None
     assert backwards is not None

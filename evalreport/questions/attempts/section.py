@@ -11,6 +11,7 @@ from evalreport.gates.conditions import parse
 from evalreport.questions.attempts.records import QuestionRecord, QuestionVerdict
 from evalreport.report.table import Column, Row, Stroke, Table, scale_of, stroke
 from evalreport.report.view import View
+from evalreport.schema.pairs import seen_from
 from evalreport.texts import say
 from evalreport.texts.visible import visible
 
@@ -108,17 +109,14 @@ def _oriented(view: View, new: str, old: str) -> list[QuestionRecord]:
     """Return the records of a pair, the new model seen from the old one."""
     records = []
     for row in view.results.questions:
-        if (row.a, row.b) == (new, old):
-            records.append(row)
-        elif (row.a, row.b) == (old, new):
-            assert row.n_b is not None
-            records.append(
-                replace(
-                    row, a=new, b=old, n_a=row.n_b, n_b=row.n_a, passes_a=row.passes_b, passes_b=row.passes_a,
-                    difference=None if row.difference is None else 0.0 - row.difference,
-                    verdict=None if row.verdict is None else OPPOSITE[row.verdict],
-                )
-            )  # fmt: skip
+        if {row.a, row.b} == {new, old}:
+            seen = seen_from(new, row, ("difference",))
+            if seen is not row:
+                assert row.n_b is not None
+                verdict = None if row.verdict is None else OPPOSITE[row.verdict]
+                seen = replace(seen, n_a=row.n_b, n_b=row.n_a, passes_a=row.passes_b, passes_b=row.passes_a,
+                               verdict=verdict)  # fmt: skip
+            records.append(seen)
     return records
 
 

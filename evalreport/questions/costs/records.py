@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from evalreport.schema.inputs import JsonObject
 from evalreport.schema.metrics import Slice
+from evalreport.schema.pairs import RATIO, inverted, seen_from
 from evalreport.texts import Message
 
 
@@ -96,20 +96,16 @@ class CostRatioRecord:
     per_success_reason: Message | None = None
 
 
+PER_SUCCESS = ("per_success_ratio", "per_success_low", "per_success_high")
+
+
 def ratio_between(
     ratios: Iterable[CostRatioRecord], column: str, a: str, b: str, within: Slice | None = None
 ) -> CostRatioRecord | None:
     """Return the ratio of two models, turned round where the records hold the other one."""
     for row in ratios:
-        if (row.column, row.slice, row.a, row.b) == (column, within, a, b):
-            return row
-        if (row.column, row.slice, row.a, row.b) == (column, within, b, a):
-            turned: JsonObject = {
-                f"{of}{name}": 1 / value if (value := getattr(row, f"{of}{part}")) else None
-                for of in ("", "per_success_")
-                for name, part in (("ratio", "ratio"), ("low", "high"), ("high", "low"))
-            }
-            return replace(row, a=a, b=b, **turned)
+        if (row.column, row.slice) == (column, within) and {row.a, row.b} == {a, b}:
+            return seen_from(a, row, RATIO, PER_SUCCESS, by=inverted)
     return None
 
 

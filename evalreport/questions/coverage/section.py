@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from evalreport import numbers
@@ -11,6 +10,7 @@ from evalreport.questions.coverage.charts import coverage_by_level, overall, wid
 from evalreport.questions.coverage.records import CoverageRecord, WidthRatioRecord
 from evalreport.report.table import Row, Table, Tables, headings, plain_cell
 from evalreport.report.view import Model, View
+from evalreport.schema.pairs import RATIO, inverted, seen_from
 from evalreport.texts import say
 
 MOST_MODELS = 6
@@ -85,12 +85,10 @@ def _held(record: CoverageRecord) -> str:
 
 def _ratio(view: View, a: Model, b: Model, level: float) -> WidthRatioRecord | None:
     """Return the ratio of two models' mean widths, turned round where the results hold the other one."""
-    ratios = {(r.a, r.b): r for r in view.results.width_ratios if r.level == level}
-    found, other = ratios.get((a.id, b.id)), ratios.get((b.id, a.id))
-    if found is not None or other is None:
-        return found
-    low, high = (None if limit is None else 1 / limit for limit in (other.high, other.low))
-    return replace(other, a=a.id, b=b.id, ratio=1 / other.ratio, low=low, high=high)
+    for record in view.results.width_ratios:
+        if record.level == level and {record.a, record.b} == {a.id, b.id}:
+            return seen_from(a.id, record, RATIO, by=inverted)
+    return None
 
 
 def _figure(view: View) -> Figure:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 from evalreport import numbers
@@ -11,7 +10,7 @@ from evalreport.questions.judges.records import JudgeAgreementRecord, JudgeBiasR
 from evalreport.report.naming import count_range, label_of, listed
 from evalreport.report.table import Cell, Row, Table, Tables, limited_cell, pair_row
 from evalreport.report.view import Model, View
-from evalreport.schema.lookups import negated
+from evalreport.schema.pairs import seen_from
 from evalreport.texts import say
 
 MOST_PAIRS = 10
@@ -128,10 +127,12 @@ def _pairs(view: View, pairs: Sequence[JudgeEstimateRecord]) -> Table:
     biases = {frozenset((r.a, r.b)): r for r in view.results.judge_bias}
     rows = []
     for record in sorted(pairs, key=lambda r: sorted((order[r.a], order[r.b or ""]))):
-        turned = _turned(record) if order[record.a] > order[record.b or ""] else record
-        a, b = view.model(turned.a), view.model(turned.b or "")
+        a, b = sorted((view.model(record.a), view.model(record.b or "")), key=lambda m: m.index)
+        seen = seen_from(
+            a.id, record, ("judge",), ("human", "human_low", "human_high"), ("value", "low", "high")
+        )
         bias = biases.get(frozenset((record.a, record.b or "")))
-        rows.append(pair_row(a, b, (*_estimate(view, turned), _bias(bias, turned.a))))
+        rows.append(pair_row(a, b, (*_estimate(view, seen), _bias(bias, a.id))))
     more = len(rows) - MOST_PAIRS
     note = say("judge.pairs_note", level=numbers.percent(view.results.deciding_level))
     note += " " + say("judge.more_pairs", n=more) if more > 0 else ""
@@ -142,18 +143,6 @@ def _pairs(view: View, pairs: Sequence[JudgeEstimateRecord]) -> Table:
 def _bias(record: JudgeBiasRecord | None, first: str) -> Cell | str:
     if record is None:
         return numbers.MISSING
-    sign = 1 if record.a == first else -1
-    ends = [None if limit is None else sign * limit for limit in (record.low, record.high)][::sign]
-    beside = f"{numbers.interval(ends[0], ends[1], signed=True)} {say('judge.p', p=record.p_adjusted)}"
-    return Cell(
-        numbers.number(sign * record.difference, signed=True), beside.strip(), sign * record.difference
-    )
-
-
-def _turned(record: JudgeEstimateRecord) -> JudgeEstimateRecord:
-    """See a pair from the other side."""
-    return replace(
-        record, a=record.b or "", b=record.a, judge=0.0 - record.judge, human=negated(record.human),
-        human_low=negated(record.human_high), human_high=negated(record.human_low), value=negated(record.value),
-        low=negated(record.high), high=negated(record.low),
-    )  # fmt: skip
+    seen = seen_from(first, record)
+    beside = f"{numbers.interval(seen.low, seen.high, signed=True)} {say('judge.p', p=seen.p_adjusted)}"
+    return Cell(numbers.number(seen.difference, signed=True), beside.strip(), seen.difference)

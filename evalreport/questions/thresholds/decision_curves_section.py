@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -12,9 +12,10 @@ import numpy as np
 from evalreport import numbers
 from evalreport.plots.calibration import interventions_avoided, net_benefit, net_benefit_difference
 from evalreport.plots.pictures import Figure
-from evalreport.questions.thresholds.records import DecisionCurveDifferenceRecord, DecisionCurveRecord
+from evalreport.questions.thresholds.records import DecisionCurveRecord
 from evalreport.report.table import Cell, Column, Row, Table, Tables, plain_cell
 from evalreport.report.view import View
+from evalreport.schema.pairs import seen_from
 from evalreport.texts import say
 
 if TYPE_CHECKING:
@@ -157,7 +158,6 @@ def _table(
     ).tolist()
     leader = told[0]
     models = [m for m in order if m in told or len(order) <= MOST_MODELS][:MOST_MODELS]
-    differences = {(r.a, r.b, r.threshold): r for r in view.results.decision_curve_differences}
     rows = []
     for place in places:
         at = points[place].threshold
@@ -166,7 +166,7 @@ def _table(
             r = by_model[model][place]
             cells.append(plain_cell(r.net_benefit, r.low, r.high, 3))
         if pair is not None:
-            cells.append(_difference(differences, pair, at))
+            cells.append(_difference(view, pair, at))
         cells.append(_name(view, highest[place]))
         r = by_model[leader][place]
         low, high = (None if v is None else 100 * v for v in (r.avoided_low, r.avoided_high))
@@ -186,14 +186,10 @@ def _table(
     )  # fmt: skip
 
 
-def _difference(
-    differences: Mapping[tuple[str, str, float], DecisionCurveDifferenceRecord], pair: Pair, at: float
-) -> Cell:
-    """Write the difference of a pair's net benefits at a threshold, turned round where the records have b - a."""
-    a, b = pair
-    if (record := differences.get((a, b, at))) is not None:
-        return plain_cell(record.difference, record.low, record.high, 3)
-    if (record := differences.get((b, a, at))) is None:
-        return Cell(numbers.MISSING, strong=False)
-    low, high = (None if v is None else 0.0 - v for v in (record.high, record.low))
-    return plain_cell(0.0 - record.difference, low, high, 3)
+def _difference(view: View, pair: Pair, at: float) -> Cell:
+    """Write the difference of a pair's net benefits at a threshold."""
+    for record in view.results.decision_curve_differences:
+        if record.threshold == at and {record.a, record.b} == set(pair):
+            seen = seen_from(pair[0], record)
+            return plain_cell(seen.difference, seen.low, seen.high, 3)
+    return Cell(numbers.MISSING, strong=False)

@@ -15,8 +15,10 @@ from evalreport.report.naming import entry
 from evalreport.report.table import Cell, Row, Table, Tables, pair_row
 from evalreport.report.view import View
 from evalreport.schema.comparisons import EffectRecord
+from evalreport.schema.pairs import inverted, negated, seen_from
 from evalreport.texts import group_of, has, named, say
 
+VALUE = ("value", "low", "high")
 SIGNED = frozenset({"cohen_g", "cohen_d", "rank_biserial"})
 SHARING = frozenset({"cross-validation", "5x2cv", "repeated-holdout", "bootstrap"})
 """Designs whose fits share training data."""
@@ -69,20 +71,17 @@ def _sizes(view: View) -> tuple[list[str], tuple[str, ...], tuple[Row, ...]]:
 
 def _better_first(places: Mapping[str, int], record: EffectRecord) -> EffectRecord:
     """Turn a size round where the second model ranks before the first: better minus worse."""
-    value, low, high = record.value, record.low, record.high
-    if places[record.a] < places[record.b] or value is None:
+    if places[record.a] < places[record.b] or record.value is None:
         return record
-    if record.effect == "odds_ratio_discordant":
-        value, low, high = 1 / value, 1 / high if high else 0.0, 1 / low if low else None
-    elif record.effect == "probability_of_superiority":
-        value, low, high = 1 - value, _less(1.0, high), _less(1.0, low)
-    else:
-        value, low, high = 0.0 - value, _less(0.0, high), _less(0.0, low)
-    return replace(record, a=record.b, b=record.a, value=value, low=low, high=high)
+    odds = record.effect == "odds_ratio_discordant"
+    of_share = record.effect == "probability_of_superiority"
+    by = inverted if odds else _complement if of_share else negated
+    seen = seen_from(record.b, record, VALUE, by=by)
+    return replace(seen, low=seen.low or 0.0) if odds else seen
 
 
-def _less(whole: float, part: float | None) -> float | None:
-    return None if part is None else whole - part
+def _complement(share: float | None) -> float | None:
+    return None if share is None else 1 - share
 
 
 def _head(effect: str, unit: str) -> str:
@@ -96,10 +95,7 @@ def _size(view: View, record: EffectRecord | None) -> Cell:
         return Cell(numbers.MISSING, note="" if record is None else view.text(record.text))
     per_cases = record.effect.endswith("_per_1000")
     if per_cases:  # fewer errors of the first model are to its favour, as everything positive is
-        record = replace(
-            record, value=-record.value, low=_less(0.0, record.high), high=_less(0.0, record.low)
-        )
-        assert record.value is not None
+        record = seen_from(record.b, record, VALUE)
     signed = per_cases or record.effect in SIGNED
     decimals = 1 if per_cases else 3 if record.effect == "probability_of_superiority" else 2
     beside = numbers.interval(record.low, record.high, decimals, signed=signed)
