@@ -25,6 +25,8 @@ USE_RESULTS_ALONE = frozenset({"plots", "report"})
 ALSO_FOR_RESULTS_ALONE = frozenset(
     {f"{PACKAGE}.{name}" for name in ("metrics", "intervals", "comparisons", "headline", "headline.facts")}
 ) | {f"{PACKAGE}.gates.conditions"}
+FINDINGS = ".findings"
+"""A room's module of what the headline and the room's section both say; it reads results alone as well."""
 # Loaded when the package is imported or help is printed, so they load nothing that these do not need.
 LIGHT = frozenset(
     {
@@ -219,7 +221,9 @@ def _direction(where: str, target: str, found: Import, order: Mapping[str, int])
     if target in EXTENSIONS and part in EXTENSIONS:
         return f"{part} imports {found.module}: extensions do not import one another"
     if part in USE_RESULTS_ALONE and not (
-        target in BASE | USE_RESULTS_ALONE or found.module in ALSO_FOR_RESULTS_ALONE
+        target in BASE | USE_RESULTS_ALONE
+        or found.module in ALSO_FOR_RESULTS_ALONE
+        or found.module.endswith(FINDINGS)
     ):
         return f"{part} uses results alone but imports {found.module}"
     if (part in LIGHT or where.endswith(COMMANDS)) and eager and target not in LIGHT:

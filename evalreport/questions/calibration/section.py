@@ -9,7 +9,6 @@ from functools import partial
 from itertools import groupby
 
 from evalreport import numbers
-from evalreport.headline import Finding, calibration_findings, calibration_heading, calibration_of_others
 from evalreport.plots.calibration import (
     calibration_curve,
     calibration_curves,
@@ -20,6 +19,12 @@ from evalreport.plots.calibration import (
 from evalreport.plots.pictures import Figure
 from evalreport.plots.scores import miscalibration_discrimination
 from evalreport.plots.style import MARKS
+from evalreport.questions.calibration.findings import (
+    Finding,
+    calibration_findings,
+    calibration_heading,
+    calibration_of_others,
+)
 from evalreport.questions.calibration.records import CalibrationRecord, CalibrationTableRecord
 from evalreport.questions.thresholds.records import CurveRecord
 from evalreport.report.naming import listed
