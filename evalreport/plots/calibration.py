@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalreport.plots.curves import curve_of, limits_of, name_of, own_id
-from evalreport.plots.style import DASHED, GREY, GRID, INK, MUTED, NEW_AXES, PAPER, Names, chart, mark_of
+from evalreport.plots.curves import Pen, curve_of, label_lines, limits_of, name_of, shown_models
+from evalreport.plots.style import DASHED, DOTTED, GREY, GRID, INK, MUTED, NEW_AXES, PAPER, Look, Names, chart
 from evalreport.questions.calibration.records import CalibrationRecord
 from evalreport.questions.thresholds.records import CurveRecord, DecisionCurveRecord
 from evalreport.schema.lookups import place_of_model
+from evalreport.schema.pairs import seen_from
 from evalreport.schema.results import Results
 from evalreport.texts import say
 
@@ -99,27 +100,20 @@ def calibration_curve(
     x, y = scale(np.array(curve.x)), scale(np.array(curve.y))
     held = np.array(curve.x) <= end + 1e-12
     limits = limits_of(curve)
-    mark = mark_of(index)
-    outside = np.zeros(len(x), dtype=bool)
+    pen, outside = Pen(ax, index), np.zeros(len(x), dtype=bool)
     if limits is not None:
         low, high = (scale(limit) for limit in limits)
-        area = ax.fill_between(
-            x[held], low[held], np.minimum(high[held], top), color=GREY, alpha=0.25, linewidth=0
-        )
-        area.set_gid(own_id(ax, index, "band"))
+        pen.band("band", x[held], low[held], np.minimum(high[held], top), color=GREY, alpha=0.25)
         outside = (y < low - 1e-12) | (y > high + 1e-12)
     shown = np.minimum(y, top)
-    line = ax.plot(x[held], shown[held], color=mark.colour, linestyle=mark.dash, linewidth=1.2)[0]
-    line.set_gid(own_id(ax, index, "line"))
-    thick = np.where(outside & held, shown, np.nan)
-    beyond = ax.plot(
-        x, thick, color=mark.colour, linewidth=2.8, solid_capstyle="butt", marker=".", markersize=3
-    )[0]
-    beyond.set_gid(own_id(ax, index, "beyond"))
+    pen.line("line", x[held], shown[held], linewidth=1.2)
+    thick: dict[str, Look] = {"linestyle": "solid", "linewidth": 2.8, "solid_capstyle": "butt"}
+    pen.line("beyond", x, np.where(outside & held, shown, np.nan), marker=".", markersize=3, **thick)
     _draw_bars(ax, curve, scale, end, top)
-    record = _record_of(results, model, label)
+    own = (model, label, None)
+    record = next((r for r in results.calibration if (r.model, r.label, r.slice) == own), None)
     if level and record is not None:
-        _draw_level(ax, record, scale, index, end)
+        _draw_level(pen, record, scale, end)
     ticks = [t for t in (TICKS if end <= TICKS[-1] else FAR_TICKS) if t <= end + 1e-12]
     if not root:
         ticks = [end * i / 4 for i in range(5)]
@@ -132,11 +126,6 @@ def calibration_curve(
     ax.grid(visible=False, axis="x")
     ax.set_xlabel(say("calibration.axis_root" if root else "calibration.axis"))
     ax.set_ylabel(say("calibration.observed_axis"), y=0.62)
-
-
-def _record_of(results: Results, model: str, label: str | None) -> CalibrationRecord | None:
-    records = (r for r in results.calibration if (r.model, r.label, r.slice) == (model, label, None))
-    return next(records, None)
 
 
 def _draw_bars(
@@ -160,17 +149,14 @@ def _draw_bars(
 
 
 def _draw_level(
-    ax: Axes, record: CalibrationRecord, scale: Callable[[np.ndarray], np.ndarray], index: int, end: float
+    pen: Pen, record: CalibrationRecord, scale: Callable[[np.ndarray], np.ndarray], end: float
 ) -> None:
     predicted, observed = record.expected / record.n_weighed, record.observed / record.n_weighed
     if predicted > end:
         return
     x, y = (float(scale(np.array(v))) for v in (predicted, observed))
-    mark = mark_of(index)
-    drop = ax.plot([x, x], [x, y], color=mark.colour, linewidth=1.0, linestyle=DASHED)[0]
-    drop.set_gid(own_id(ax, index, "drop"))
-    point = ax.plot([x], [y], marker="s", markersize=6.5, color=mark.colour, markeredgecolor=PAPER)[0]
-    point.set_gid(own_id(ax, index, "mean"))
+    pen.line("drop", [x, x], [x, y], linewidth=1.0, linestyle=DASHED)
+    pen.points("mean", [x], [y], marker="s", markersize=6.5, markeredgecolor=PAPER)
 
 
 # --- decisions --------------------------------------------------------------------------------------------------------
@@ -204,40 +190,18 @@ def _lines(
     names: Names,
     banded: Sequence[str],
     value: Callable[[DecisionCurveRecord], tuple[float, float | None, float | None]],
-    none: str = "",
 ) -> None:
-    models = list(dict.fromkeys(r.model for r in results.decision_curves))
-    ends: list[tuple[float, int | None, str]] = [(0.0, None, none)] if none else []
-    for model in sorted(models, key=lambda m: place_of_model(results, m)):
-        points, index = _of(results, model), place_of_model(results, model)
-        mark, x = mark_of(index), [p.threshold for p in points]
-        y, low, high = (np.array(v, dtype=float) for v in zip(*(value(p) for p in points), strict=True))
-        told = model in banded
-        if told:
-            area = ax.fill_between(x, low, high, color=mark.colour, alpha=0.14, linewidth=0)
-            area.set_gid(own_id(ax, index, "band"))
-        line = ax.plot(
-            x, y, color=mark.colour if told else GREY, linestyle=mark.dash, linewidth=1.7 if told else 0.8
-        )[0]
-        line.set_gid(own_id(ax, index, "line"))
-        if told:
-            ends.append((float(y[-1]), index, name_of(names, model)))
-    _label_ends(ax, ends)
-
-
-def _label_ends(ax: Axes, ends: Sequence[tuple[float, int | None, str]]) -> None:
-    """Name the lines at their right end, apart from each other; a line without a place is no model's."""
-    low, high = ax.get_ylim()
-    at = math.inf
-    for y, index, name in sorted(ends, key=lambda end: -end[0]):
-        at = min((y - low) / ((high - low) or 1.0), at - 0.075)
-        mark = None if index is None else mark_of(index)
-        text = ax.text(
-            1.03, at, name if mark is None else f"{mark.symbol} {name}", color=MUTED if mark is None else mark.colour,
-            fontsize=8.5, va="center", clip_on=False, parse_math=False, transform=ax.transAxes,
-        )  # fmt: skip
-        if index is not None:
-            text.set_gid(own_id(ax, index, "name"))
+    known = {r.model for r in results.decision_curves}
+    models = [m for m in shown_models(results, names, banded) if m.model in known]
+    for model in models:
+        points, pen = _of(results, model.model), Pen(ax, model.index)
+        x = [p.threshold for p in points]
+        y, low, high = (np.array(v, dtype=float) for v in zip(*map(value, points), strict=True))
+        if model.highlighted:
+            pen.band("band", x, low, high, alpha=0.14)
+        look = {"linewidth": 1.7} if model.highlighted else {"color": GREY, "linewidth": 0.8}
+        pen.line("line", x, y, **look)
+    label_lines(ax, models)
 
 
 @chart
@@ -260,20 +224,14 @@ def net_benefit(
     least = max(min(min(r.net_benefit, r.low or 0.0) for r in results.decision_curves), -0.02)
     ax.set_ylim(min(least, -0.02), 1.08 * max(best, float(everyone.max())))
     ax.axhline(0.0, color=MUTED, linewidth=0.9)
-    ax.plot(thresholds, everyone, color=INK, linewidth=1.1, linestyle=(0.0, (1.0, 1.5)))
-    shown = [i for i, v in enumerate(everyone) if v >= ax.get_ylim()[0]]
-    if shown:
-        place = shown[-1]
-        ax.annotate(say("decision_curve.treat_all"), (thresholds[place], everyone[place]), xytext=(-4, 4), ha="right",
-                    textcoords="offset points", fontsize=8, color=MUTED)  # fmt: skip
-    _lines(
-        ax,
-        results,
-        names,
-        banded,
-        lambda r: (r.net_benefit, r.low, r.high),
-        none=say("decision_curve.treat_none"),
-    )
+    ax.plot(thresholds, everyone, color=INK, linewidth=1.1, linestyle=DOTTED)
+    place = max((i for i, v in enumerate(everyone) if v >= ax.get_ylim()[0]), default=0)
+    for key, at, side in (("all", place, "right"), ("none", 0, "left")):
+        ax.annotate(
+            say(f"decision_curve.treat_{key}"), (thresholds[at], everyone[at] if key == "all" else 0.0),
+            xytext=(-4 if side == "right" else 4, 4), ha=side, textcoords="offset points", fontsize=8, color=MUTED,
+        )  # fmt: skip
+    _lines(ax, results, names, banded, lambda r: (r.net_benefit, r.low, r.high))
     odds_axis(ax, thresholds)
 
 
@@ -286,15 +244,12 @@ def net_benefit_difference(results: Results, pair: tuple[str, str], ax: Axes = N
     pair
         The two models; the first minus the second is drawn.
     """
-    (a, b), sign = pair, 1.0
-    points = [r for r in results.decision_curve_differences if (r.a, r.b) == (a, b)]
-    if not points:
-        points, sign = [r for r in results.decision_curve_differences if (r.a, r.b) == (b, a)], -1.0
+    points = [seen_from(pair[0], r) for r in results.decision_curve_differences if {r.a, r.b} == set(pair)]
     if not points:
         return
-    x, y = [r.threshold for r in points], np.array([sign * r.difference for r in points])
+    x, y = [r.threshold for r in points], np.array([r.difference for r in points])
     limits = np.array([[r.low for r in points], [r.high for r in points]], dtype=float)
-    draw_advantage(ax, x, y, np.sort(sign * limits, axis=0))
+    draw_advantage(ax, x, y, limits)
     odds_axis(ax, x)
 
 

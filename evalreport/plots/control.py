@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalreport.numbers import number
 from evalreport.plots.pairs import name_parts
-from evalreport.plots.style import FAINT, GRID, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
+from evalreport.plots.style import DOTTED, FAINT, GRID, INK, MUTED, NEW_AXES, PAPER, chart, mark_of
 from evalreport.texts import named, say
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _draw_alarm(ax: Axes, model: Nights) -> None:
     """Ring the newest value, with its distance from the mean of the accepted runs, off the line that leads to it."""
     mark, last = mark_of(model.index), len(model.accepted) + len(model.since)
     mean, value = sum(model.accepted) / len(model.accepted), model.since[-1]
-    ax.axhline(mean, color=mark.colour, linewidth=0.9, linestyle=(0.0, (1.0, 1.5)), zorder=1)
+    ax.axhline(mean, color=mark.colour, linewidth=0.9, linestyle=DOTTED, zorder=1)
     ax.plot(
         [last], [value], marker="o", markersize=12, markerfacecolor="none", color=INK, markeredgewidth=1.4
     )

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalreport.headline import all_inverted
+from evalreport.headline.facts import Facts
 from evalreport.numbers import digits_apart, to_digits
-from evalreport.plots.style import BEHIND, DASHED, GREY, MUTED, NEW_AXES, PAPER, Ids, Names, chart, mark_of
+from evalreport.plots.style import (
+    BEHIND,
+    DASHED,
+    DOTTED,
+    GREY,
+    MUTED,
+    NEW_AXES,
+    PAPER,
+    Ids,
+    Look,
+    Names,
+    chart,
+    mark_of,
+)
 from evalreport.questions.thresholds.records import CurveRecord
-from evalreport.schema.lookups import is_metric, outcomes_of, ranked, shown_behind, true_counts, values_of
+from evalreport.schema.lookups import is_metric, outcomes_of, ranked, shown_behind, true_counts
 from evalreport.schema.metrics import ROC_AREAS
 from evalreport.schema.results import Results
 from evalreport.texts import say
@@ -22,9 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.lines import Line2D
-    from matplotlib.text import Text
     from matplotlib.typing import DrawStyleType
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 
 MOST_TOLD, FIRST = 6, 4
@@ -53,8 +65,8 @@ def compared_on(results: Results, metric: str | None) -> str:
 def contenders(results: Results, metric: str | None = None) -> list[str]:
     """Return the models that are not clearly behind the best one on a metric, the best first.
 
-    All of them where every model is inverted. On the primary metric the verdicts say so; on another one the interval
-    of the difference from the best model, made simultaneous over all pairs.
+    All of them where every model is inverted. On the primary metric the verdicts say so; on another one the test of
+    the difference from the best model, at a level that holds over all pairs.
 
     Parameters
     ----------
@@ -65,24 +77,14 @@ def contenders(results: Results, metric: str | None = None) -> list[str]:
     order, metric = ranked(results), compared_on(results, metric)
     if all_inverted(results):
         return order
-    if metric == results.shown_metric:
-        decided = {frozenset(v.about) for v in results.verdicts if v.verdict in ("better", "worse")}
-        behind = shown_behind(results)
-        return [m for m in order if frozenset((m, *order[:1])) not in decided and m not in behind]
-    known = {model: record.value for model, record in values_of(results, metric).items()}
-    order = sorted((m for m in order if known.get(m) is not None), key=lambda m: -(known[m] or 0.0))
-    pairs = max(len(results.models) * (len(results.models) - 1) / 2, 1)
-    alpha = 1 - float(results.options.get("confidence", 0.95))
-    # An interval is made simultaneous over all pairs as if it were normal.
-    wider = NormalDist().inv_cdf(1 - alpha / 2 / pairs) / NormalDist().inv_cdf(1 - alpha / 2)
-    clear = {
-        frozenset((r.a, r.b))
-        for r in results.comparisons
-        if r.recommended and r.slice is None and is_metric(r, metric)
-        if r.difference is not None and r.low is not None and r.high is not None
-        if abs(r.difference) > wider * (r.difference - r.low if r.difference > 0 else r.high - r.difference)
-    }
-    return [model for model in order if frozenset((model, order[0])) not in clear]
+    facts, behind = Facts(results), shown_behind(results)
+    quantity = facts.called(metric)
+    if metric != results.shown_metric:
+        known = {m: v.value for m in order if (v := facts.value(m, quantity)) is not None}
+        order, behind = sorted(known, key=lambda m: -known[m]), set()
+    pairs = {m: facts.pair(order[0], m, quantity) for m in order[1:]}
+    behind |= {m for m, pair in pairs.items() if pair is not None and pair.decided and pair.ahead}
+    return [m for m in order if m not in behind]
 
 
 @chart
@@ -273,22 +275,46 @@ def draw_curve(
     """
     if curve is None:
         return
-    mark = mark_of(model.index)
-    limits = limits_of(curve)
+    pen, limits = Pen(axes, model.index), limits_of(curve)
     if band and limits is not None:
-        area = axes.fill_between(curve.x, *limits, color=mark.colour, alpha=0.12, linewidth=0)
-        area.set_gid(own_id(axes, model.index, "band"))
-    look: dict[str, Any] = {"color": mark.colour, "linestyle": mark.dash, "linewidth": 1.7}
-    if not model.highlighted:
-        look = {"color": GREY, "linewidth": 0.8, "zorder": 1.5}
-    line = axes.plot(curve.x, curve.y, drawstyle=shape, **look)[0]
-    line.set_gid(own_id(axes, model.index, "line"))
+        pen.band("band", curve.x, *limits, alpha=0.12)
+    grey = {"color": GREY, "linestyle": "solid", "linewidth": 0.8, "zorder": 1.5}
+    pen.line("line", curve.x, curve.y, drawstyle=shape, **{"linewidth": 1.7} if model.highlighted else grey)
 
 
-def own_id(axes: Axes, index: int, part: str) -> str:
-    """Return a drawn part's id, by which a page hides the model: once in a figure, whichever its axes."""
-    place = axes.figure.axes.index(axes)
-    return f"m{index}--{part}" + (f"-{place}" if place else "")
+@dataclass(frozen=True, slots=True)
+class Pen:
+    """Draws the parts of one model on axes: in its colour, each with an id by which a page hides the model."""
+
+    axes: Axes
+    index: int
+
+    def id(self, part: str) -> str:
+        """Return a part's id, which is its own in a figure, whichever its axes."""
+        place = self.axes.figure.axes.index(self.axes)
+        return f"m{self.index}--{part}" + (f"-{place}" if place else "")
+
+    def line(self, part: str, x: ArrayLike, y: ArrayLike, **look: Look) -> None:
+        """Draw a line in the dash of the model."""
+        mark = mark_of(self.index)
+        own: dict[str, Look] = {"color": mark.colour, "linestyle": mark.dash, "gid": self.id(part)}
+        self.axes.plot(x, y, **own | look)
+
+    def points(self, part: str, x: ArrayLike, y: ArrayLike, **look: Look) -> None:
+        """Draw the markers of the model."""
+        mark = mark_of(self.index)
+        own: dict[str, Look] = {
+            "color": mark.colour,
+            "marker": mark.marker,
+            "linestyle": "none",
+            "gid": self.id(part),
+        }
+        self.axes.plot(x, y, **own | look)
+
+    def band(self, part: str, x: ArrayLike, low: ArrayLike, high: ArrayLike, **look: Look) -> None:
+        """Fill the space between two limits."""
+        own: dict[str, Look] = {"color": mark_of(self.index).colour, "linewidth": 0, "gid": self.id(part)}
+        self.axes.fill_between(x, low, high, **own | look)
 
 
 def label_lines(axes: Axes, models: Sequence[ShownModel], *, in_order: bool = False) -> None:
@@ -308,26 +334,24 @@ def label_lines(axes: Axes, models: Sequence[ShownModel], *, in_order: bool = Fa
     for place, (y, index, model) in enumerate(ends):
         # Below the one before, but high enough for all that follow.
         at = max(min(at, -y), (rows - place - 1) * LINE)
-        mark = mark_of(index)
-        symbol = axes.plot([1.03], [at], marker=mark.marker, markersize=4.5, color=mark.colour, clip_on=False,
-                           transform=axes.transAxes, linestyle="none")[0]  # fmt: skip
-        text = _beside(axes, at, model.name, mark.colour)
-        symbol.set_gid(own_id(axes, index, "name-symbol"))
-        text.set_gid(own_id(axes, index, "name"))
+        pen = Pen(axes, index)
+        pen.points("name-symbol", [1.03], [at], markersize=4.5, clip_on=False, transform=axes.transAxes)
+        _beside(axes, at, model.name, mark_of(index).colour, gid=pen.id("name"))
         at -= LINE
     if others:
         low = at if ends else 0.5
         _beside(axes, low, say("chart.others" if ends else "chart.models", n=others), MUTED)
 
 
-def _beside(axes: Axes, at: float, text: str, colour: str) -> Text:
-    return axes.text(1.055, at, text, color=colour, fontsize=8.5, va="center", clip_on=False, parse_math=False,
-                     transform=axes.transAxes)  # fmt: skip
+def _beside(axes: Axes, at: float, text: str, colour: str, **look: Look) -> None:
+    axes.text(1.055, at, text, color=colour, fontsize=8.5, va="center", clip_on=False, parse_math=False,
+              transform=axes.transAxes, **look)  # fmt: skip
 
 
 def _end_of(axes: Axes, lines: Mapping[str | None, Line2D], index: int) -> float | None:
     """Return how high a model's line ends, as a share of the axes' height; None where it has none."""
-    line = lines.get(own_id(axes, index, "line")) or lines.get(own_id(axes, index, "point"))
+    pen = Pen(axes, index)
+    line = lines.get(pen.id("line")) or lines.get(pen.id("point"))
     if line is None:
         return None
     x, y = (np.asarray(values, dtype=float) for values in line.get_data())
@@ -343,19 +367,21 @@ def _draw_thresholds(axes: Axes, curve: CurveRecord, index: int) -> None:
     for i in range(1, len(curve.x)):
         way.append(way[-1] + abs(curve.x[i] - curve.x[i - 1]) + abs(curve.y[i] - curve.y[i - 1]))
     places = {min(range(len(way)), key=lambda i: abs(way[i] - share * way[-1])) for share in SHARES}
-    written, digits = -1.0, digits_apart(at for at in curve.threshold or () if at is not None)
+    pen, written, digits = (
+        Pen(axes, index),
+        -1.0,
+        digits_apart(at for at in curve.threshold or () if at is not None),
+    )
     for number, i in enumerate(sorted(places)):
         at = None if curve.threshold is None else curve.threshold[i]
         if at is None or way[i] - written < APART:
             continue
         written = way[i]
-        dot = axes.plot([curve.x[i]], [curve.y[i]], marker=".", color=mark_of(index).colour, markersize=5)[0]
-        text = axes.annotate(
+        pen.points(f"threshold-{number}", [curve.x[i]], [curve.y[i]], marker=".", markersize=5)
+        axes.annotate(
             to_digits(at, digits), (curve.x[i], curve.y[i]), xytext=(3, -3), textcoords="offset points", ha="left",
-            va="top", fontsize=7, color=MUTED, parse_math=False, bbox=BEHIND,
+            va="top", fontsize=7, color=MUTED, parse_math=False, bbox=BEHIND, gid=pen.id(f"threshold-text-{number}"),
         )  # fmt: skip
-        dot.set_gid(own_id(axes, index, f"threshold-{number}"))
-        text.set_gid(own_id(axes, index, f"threshold-text-{number}"))
 
 
 def _draw_equal_accuracy(axes: Axes, results: Results, model: ShownModel) -> None:
@@ -365,11 +391,8 @@ def _draw_equal_accuracy(axes: Axes, results: Results, model: ShownModel) -> Non
     """
     ends = _equal_accuracy(results, model.model)
     if len(ends) >= 2:
-        line = axes.plot(
-            *zip(*ends, strict=True), color=mark_of(model.index).colour, linewidth=0.8,
-            linestyle=(0.0, (1.0, 1.5)),
-        )[0]  # fmt: skip
-        line.set_gid(own_id(axes, model.index, "equal-accuracy"))
+        x, y = zip(*ends, strict=True)
+        Pen(axes, model.index).line("equal-accuracy", x, y, linewidth=0.8, linestyle=DOTTED)
 
 
 def has_equal_accuracy(results: Results, model: str) -> bool:
@@ -389,13 +412,9 @@ def _equal_accuracy(results: Results, model: str) -> list[tuple[float, float]]:
 
 
 def _draw_point(axes: Axes, x: float, y: float, model: ShownModel) -> None:
-    mark, highlighted = mark_of(model.index), model.highlighted
-    size, colour = (7.0, mark.colour) if highlighted else (4.0, GREY)
-    point = axes.plot(
-        [x], [y], marker=mark.marker, color=colour, markersize=size, linestyle="none",
-        markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5 if highlighted else 1.6,
-    )[0]  # fmt: skip
-    point.set_gid(own_id(axes, model.index, "point"))
+    grey = {"color": GREY, "markersize": 4.0, "zorder": 1.6}
+    look = {"markersize": 7.0, "zorder": 5} if model.highlighted else grey
+    Pen(axes, model.index).points("point", [x], [y], markeredgecolor=PAPER, markeredgewidth=0.8, **look)
 
 
 def _unit_square(axes: Axes, x_label: str, y_label: str) -> None:

@@ -36,61 +36,48 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-Limited = tuple[float | None, float | None, float | None]
-"""A value with its lower and upper limit; None for what there is not."""
-
-
-@dataclass(frozen=True, slots=True)
-class EstimatorRow:
-    """One estimator: its label, and the estimates by the ranks of the models that have one."""
-
-    label: str
-    dots: Mapping[int, Limited]
-
-
 @chart
 def error_estimates(
-    source: Results | Sequence[EstimatorRow],
+    results: Results,
     ax: Axes = NEW_AXES,
     *,
     axis_label: str = "",
     metric: str | None = None,
     names: Names = None,
-    legend: bool | None = None,
+    labels: Names = None,
+    legend: bool = True,
 ) -> None:
     """Draw the estimates of several models, an estimator a row from top to bottom.
 
     Parameters
     ----------
-    source
-        Results with error estimates; or rows, in the units of ``axis_label``.
     metric
         Which of the results' is drawn; the first if None.
+    labels
+        The estimators that have a row, each with its label; all by their names if None.
     legend
-        Whether there is one of the models; with results if None.
+        Whether there is one of the models.
     """
-    shown: dict[int, str] = {}
-    if isinstance(source, Results):
-        known = [r.metric for r in source.error_estimates if r.value is not None]
-        wanted = metric if metric is not None else (known[0] if known else "")
-        rows: Sequence[EstimatorRow] = estimator_rows(source, wanted)
-        axis_label = axis_label or words(wanted)
-        if legend is not False:
-            shown = {i: name_of(names, model) for i, model in enumerate(ranked(source))}
-    else:
-        rows = source
-    indices = sorted({index for row in rows for index in row.dots})
-    step = 0.62 / max(len(indices), 1)
-    for place, row in enumerate(rows):
-        for index, dot in row.dots.items():
-            at = place + step * (indices.index(index) - (len(indices) - 1) / 2)
-            parts = draw_value(ax, dot, at, index, width=1.6, markersize=5.5, markeredgewidth=0)
-            name_parts(parts, f"m{index}--estimate-{place}")
-        write_beside(ax, place, row.label)
-    lay_rows(ax, len(rows), axis_label, margin=0.0)
-    for place in range(1, len(rows)):
-        ax.axhline(place - 0.5, color=FAINT, linewidth=0.8, zorder=0)
-    _legend(ax, {index: name for index, name in shown.items() if index in indices})
+    valued = [r for r in results.error_estimates if r.value is not None]
+    wanted = metric if metric is not None else (valued[0].metric if valued else "")
+    dots = {(r.model, r.estimator): (r.value, r.low, r.high) for r in valued if r.metric == wanted}
+    labels = {name: words(name) for _, name in dots} if labels is None else labels
+    models = [m for m in ranked(results) if any((m, name) in dots for name in labels)]
+    step = 0.62 / max(len(models), 1)
+    for place, (name, label) in enumerate(labels.items()):
+        for beside, model in enumerate(models):
+            if (model, name) in dots:
+                at, index = place + step * (beside - (len(models) - 1) / 2), place_of_model(results, model)
+                parts = draw_value(
+                    ax, dots[model, name], at, index, width=1.6, markersize=5.5, markeredgewidth=0
+                )
+                name_parts(parts, f"m{index}--estimate-{place}")
+        write_beside(ax, place, label)
+        if place:
+            ax.axhline(place - 0.5, color=FAINT, linewidth=0.8, zorder=0)
+    lay_rows(ax, len(labels), axis_label or words(wanted), margin=0.0)
+    if legend:
+        _legend(ax, {place_of_model(results, model): name_of(names, model) for model in models})
 
 
 def _legend(axes: Axes, names: Mapping[int, str]) -> None:
@@ -105,21 +92,6 @@ def _legend(axes: Axes, names: Mapping[int, str]) -> None:
     legend = axes.legend(handles, ["-"] * len(handles), loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3)
     for text, name in zip(legend.get_texts(), names.values(), strict=True):
         text.set(text=name, parse_math=False, color=INK)
-
-
-def estimator_rows(
-    results: Results, metric: str, labels: Mapping[str, str] | None = None
-) -> list[EstimatorRow]:
-    """Return the estimates of one metric, a row for each estimator that has a label; by default all, by their names."""
-    own = {(r.model, r.estimator): r for r in results.error_estimates if r.metric == metric}
-    records = {key: (r.value, r.low, r.high) for key, r in own.items() if r.value is not None}
-    if labels is None:
-        labels = {estimator: words(estimator) for _, estimator in records}
-    places = {model: i for i, model in enumerate(ranked(results))}
-    return [
-        EstimatorRow(label, {i: records[m, name] for m, i in places.items() if (m, name) in records})
-        for name, label in labels.items()
-    ]
 
 
 LEAST_POINTS = 2

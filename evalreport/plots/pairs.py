@@ -12,9 +12,10 @@ import numpy as np
 
 from evalreport.headline.facts import Facts
 from evalreport.numbers import decimals_of, interval, number
-from evalreport.plots.curves import label_lines, name_of, own_id, shown_models, write_title
+from evalreport.plots.curves import Pen, label_lines, name_of, shown_models, write_title
 from evalreport.plots.style import (
     DASHED,
+    DOTTED,
     FAINT,
     GREY,
     INK,
@@ -26,6 +27,7 @@ from evalreport.plots.style import (
     chart,
     mark_of,
 )
+from evalreport.questions.ranks.records import AverageRankRecord
 from evalreport.questions.slices.records import is_special
 from evalreport.registry import words
 from evalreport.schema.lookups import (
@@ -51,17 +53,15 @@ MOST_PAIRS = 15
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """One row: the compared models, the difference, its interval, its text.
+class ValueRow:
+    """One row: a value with its limits between a label and a text.
 
     ``index`` is the place in the ranking of the model whose mark the row bears; ``key`` names the
     drawn parts, so that a page can hide them.
     """
 
     label: str
-    difference: float
-    low: float | None
-    high: float | None
+    value: tuple[float | None, float | None, float | None]
     text: str
     index: int
     key: str
@@ -94,33 +94,42 @@ def forest(
     if margin is not None:
         ax.axvspan(-margin, margin, color=FAINT, linewidth=0, zorder=0)
     ax.axvline(0.0, color=MUTED, linewidth=0.9, linestyle=DASHED, zorder=1)
+    _draw_rows(ax, rows, say("chart.difference", metric=primary_words(results)), width=2.6)
+
+
+def _draw_rows(ax: Axes, rows: Sequence[ValueRow], axis_label: str, *, width: float = 2.0) -> None:
     for place, row in enumerate(rows):
-        parts = draw_value(ax, (row.difference, row.low, row.high), place, row.index, width=2.6)
-        parts += [write_beside(ax, place, row.label), write_beside(ax, place, row.text, right=True)]
-        name_parts(parts, f"{row.key}--{place}")
-    lay_rows(ax, len(rows), say("chart.difference", metric=primary_words(results)))
+        parts = [
+            *draw_value(ax, row.value, place, row.index, width=width),
+            write_beside(ax, place, row.label),
+        ]
+        if row.text:
+            parts.append(write_beside(ax, place, row.text, right=True))
+        name_parts(parts, row.key)
+    lay_rows(ax, len(rows), axis_label)
 
 
-def difference_rows(results: Results, names: Names = None) -> list[Difference]:
+def difference_rows(results: Results, names: Names = None) -> list[ValueRow]:
     """Return the differences on the primary metric with their intervals, better minus worse, the largest first."""
     facts, pairs = Facts(results), _pairs(results, ranked(results))
     primary = facts.called(results.shown_metric)
     step = facts.sign(primary)  # of a loss the second model less the first
     found = [facts.comparison(primary, *pair[::step]) for pair in pairs]
     decimals = decimals_of(quarter(r.low, r.high) for r in found if r is not None)
-    rows = []
-    for (a, b), shown in zip(pairs, found, strict=True):
-        if shown is None or shown.difference is None:
-            continue
+    known = [
+        (*pair, r) for pair, r in zip(pairs, found, strict=True) if r is not None and r.difference is not None
+    ]
+    rows: list[ValueRow] = []
+    for a, b, shown in sorted(known, key=lambda each: -abs(each[2].difference or 0.0)):
         text = number(shown.difference, decimals, signed=True)
         verdict = facts.verdict(a, b)
         if verdict is not None and verdict.verdict not in ("better", "worse"):
             text += f" {say(f'chart.pair.{verdict.verdict}')}"
         label = name_of(names, a) + ("" if results.baseline is not None else f" \u2212 {name_of(names, b)}")
         i, j = place_of_model(results, a), place_of_model(results, b)
-        key = f"m{i}" if results.baseline is not None else f"m{i}_m{j}"
-        rows.append(Difference(label, shown.difference, shown.low, shown.high, text, i, key))
-    return sorted(rows, key=lambda row: -abs(row.difference))
+        key = f"m{i}--{len(rows)}" if results.baseline is not None else f"m{i}_m{j}--{len(rows)}"
+        rows.append(ValueRow(label, (shown.difference, shown.low, shown.high), text, i, key))
+    return rows
 
 
 def _pairs(results: Results, models: Sequence[str]) -> list[tuple[str, str]]:
@@ -131,30 +140,22 @@ def _pairs(results: Results, models: Sequence[str]) -> list[tuple[str, str]]:
     return pairs if len(pairs) <= MOST_PAIRS else [(models[0], model) for model in models[1 : MOST_PAIRS + 1]]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """One model: its average rank (1 the best), its label, its place in the ranking."""
-
-    label: str
-    rank: float
-    index: int
-
-
 @chart
 def critical_differences(results: Results, ax: Axes = NEW_AXES, *, names: Names = None) -> None:
     """Draw average ranks on the primary metric after Demsar (2006): the best on the left, labels on both sides.
 
     Bars join the undecided models, which share a letter. The critical difference is on top.
     """
-    models, groups = ranks_of(results, names), groups_of(results)
-    records = [r for r in results.average_ranks if r.metric == results.shown_metric]
+    records, groups = _ranks_of(results), groups_of(results)
     critical_difference = records[0].critical_difference if records else None
-    highest = max(len(models), 2)
+    highest = max(len(records), 2)
     ax.set_xlim(1 - 0.05 * (highest - 1), highest + 0.05 * (highest - 1))
-    depth = _labels(ax, models) + 0.6 * len(groups)
-    for place, group in enumerate(sorted(groups, key=lambda group: min(models[i].rank for i in group))):
+    depth = _labels(ax, results, names) + 0.6 * len(groups)
+    for place, group in enumerate(
+        sorted(groups, key=lambda group: min(records[i].average_rank for i in group))
+    ):
         at = -0.45 - 0.6 * place
-        low, high = (extreme(models[i].rank for i in group) for extreme in (min, max))
+        low, high = (extreme(records[i].average_rank for i in group) for extreme in (min, max))
         ax.plot([low, high], [at, at], color=INK, linewidth=2.6, solid_capstyle="butt")
     top = 0.8
     if critical_difference is not None:
@@ -168,24 +169,25 @@ def critical_differences(results: Results, ax: Axes = NEW_AXES, *, names: Names 
     ax.set_axis_off()
 
 
-def _labels(axes: Axes, models: Sequence[Ranked]) -> float:
+def _labels(axes: Axes, results: Results, names: Names) -> float:
     """Lead a line from each rank down and out to its label: the better half left, the others right."""
-    order = sorted(range(len(models)), key=lambda i: (models[i].rank, models[i].label))
+    order = sorted(
+        (r.average_rank, name_of(names, r.model), place_of_model(results, r.model))
+        for r in _ranks_of(results)
+    )
     left = order[: (len(order) + 1) // 2]
     low, high = axes.get_xlim()
     deepest = 0.0
     for side, members in (("left", left), ("right", order[len(left) :][::-1])):
-        for step, i in enumerate(members):
-            model, mark = models[i], mark_of(models[i].index)
-            at = -1.2 - 0.62 * step - 0.3 * len(models) / 4
+        for step, (rank, label, index) in enumerate(members):
+            mark, at = mark_of(index), -1.2 - 0.62 * step - 0.3 * len(order) / 4
             edge, align, toward = (low, "right", -1) if side == "left" else (high, "left", 1)
             parts: list[Artist] = []
-            parts += axes.plot([model.rank, model.rank, edge], [0, at, at], color=mark.colour, linewidth=1.1)
-            parts += axes.plot([model.rank], [0], marker=mark.marker, color=mark.colour, markersize=5.5)
-            text = f"{model.label} {model.rank:.2f}"
-            parts.append(axes.text(edge + toward * 0.01 * (high - low), at, text, ha=align, va="center",
-                                   color=INK, parse_math=False, clip_on=False))  # fmt: skip
-            name_parts(parts, f"m{model.index}--rank")
+            parts += axes.plot([rank, rank, edge], [0, at, at], color=mark.colour, linewidth=1.1)
+            parts += axes.plot([rank], [0], marker=mark.marker, color=mark.colour, markersize=5.5)
+            parts.append(axes.text(edge + toward * 0.01 * (high - low), at, f"{label} {rank:.2f}", ha=align,
+                                   va="center", color=INK, parse_math=False, clip_on=False))  # fmt: skip
+            name_parts(parts, f"m{index}--rank")
             deepest = max(deepest, -at)
     return deepest
 
@@ -199,19 +201,13 @@ def _measure(axes: Axes, length: float, highest: int) -> None:
     axes.text((1 + end) / 2, 1.42, f"critical difference {length:.2f}", ha="center", color=MUTED, fontsize=8)
 
 
-def ranks_of(results: Results, names: Names) -> list[Ranked]:
-    """Return the average ranks on the primary metric, models in the results' order."""
-    return [
-        Ranked(name_of(names, r.model), r.average_rank, place_of_model(results, r.model))
-        for r in results.average_ranks
-        if r.metric == results.shown_metric
-    ]
+def _ranks_of(results: Results) -> list[AverageRankRecord]:
+    return [r for r in results.average_ranks if r.metric == results.shown_metric]
 
 
 def groups_of(results: Results) -> list[list[int]]:
     """Return the indices of the models that share a letter."""
-    records = [r for r in results.average_ranks if r.metric == results.shown_metric]
-    letters = {r.model: r.letters for r in results.ranking}
+    records, letters = _ranks_of(results), {r.model: r.letters for r in results.ranking}
     every = sorted(set("".join(letters.values())))
     groups = [[i for i, r in enumerate(records) if letter in letters.get(r.model, "")] for letter in every]
     return [group for group in groups if len(group) > 1]
@@ -320,20 +316,20 @@ def by_slice(
     wanted = metric if metric is not None else results.shown_metric
     chosen, records = _sliced(results, wanted, column)
     flagged = _flagged(results, model, chosen)
-    rows = [(value, r) for (name, value), r in records.items() if name == model]
     index = place_of_model(results, model)
+    rows = [
+        ValueRow(
+            name_of(names, value), with_limits(record), say("chart.flagged") if value in flagged else "",
+            index, f"m{index}--slice-{place}",
+        )
+        for place, (value, record) in enumerate((v, r) for (name, v), r in records.items() if name == model)
+    ]  # fmt: skip
     whole, low, high = with_limits(values_of(results, wanted).get(model))
     if low is not None and high is not None:
         ax.axvspan(low, high, color=FAINT, linewidth=0, zorder=0)
     if whole is not None:
         ax.axvline(whole, color=MUTED, linewidth=0.9, linestyle=DASHED, zorder=1)
-    for place, (value, record) in enumerate(rows):
-        parts = draw_value(ax, with_limits(record), place, index)
-        parts.append(write_beside(ax, place, name_of(names, value)))
-        if value in flagged:
-            parts.append(write_beside(ax, place, say("chart.flagged"), right=True))
-        name_parts(parts, f"m{index}--slice-{place}")
-    lay_rows(ax, len(rows), words(wanted))
+    _draw_rows(ax, rows, words(wanted))
     write_title(ax, None, model)
 
 
@@ -392,12 +388,8 @@ def over_time(
             r.value if here and r is not None and r.value is not None else math.nan
             for r, here in zip(records, held, strict=True)
         ]
-        mark = mark_of(model.index)
-        colour = mark.colour if model.highlighted else GREY
-        line = ax.plot(
-            range(len(periods)), values, color=colour, linestyle=mark.dash, linewidth=1.4 if model.highlighted else 0.8
-        )[0]  # fmt: skip
-        line.set_gid(own_id(ax, model.index, "line"))
+        look = {"linewidth": 1.4} if model.highlighted else {"color": GREY, "linewidth": 0.8}
+        Pen(ax, model.index).line("line", range(len(periods)), values, **look)
         if model is models[0]:
             _draw_first(ax, results, chosen, periods, records, held, model.index)
     _name_periods(ax, periods)
@@ -420,7 +412,7 @@ def _draw_first(
     differ = _flagged(results, model, column)
     whole = values_of(results, results.shown_metric).get(model)
     if whole is not None and whole.value is not None:
-        ax.axhline(whole.value, color=MUTED, linewidth=0.9, linestyle=(0.0, (1.0, 1.5)), zorder=1)
+        ax.axhline(whole.value, color=MUTED, linewidth=0.9, linestyle=DOTTED, zorder=1)
     parts: list[Artist] = []
     for place, (period, record, here) in enumerate(zip(periods, records, held, strict=True)):
         value, low, high = with_limits(record)
@@ -492,18 +484,15 @@ def values(results: Results, ax: Axes = NEW_AXES, *, metric: str | None = None, 
     wanted = metric if metric is not None else results.shown_metric
     values_shown = values_of(results, wanted)
     decimals = decimals_of(record.standard_error for record in values_shown.values())
-    models = [model for model in ranked(results) if model in values_shown]
-    for place, model in enumerate(models):
+    rows = []
+    for model in (model for model in ranked(results) if model in values_shown):
         record, index = values_shown[model], place_of_model(results, model)
         value, low, high = with_limits(record)
         text = say("chart.no_value")
         if value is not None:
             text = f"{number(value, decimals)} {interval(low, high, decimals)}"
-        parts = draw_value(ax, (value, low, high), place, index)
-        parts += [write_beside(ax, place, name_of(names, model)), write_beside(ax, place, text, right=True)]
-        for number_of_part, part in enumerate(parts):
-            part.set_gid(own_id(ax, index, f"value-{number_of_part}"))
-    lay_rows(ax, len(models), words(wanted))
+        rows.append(ValueRow(name_of(names, model), (value, low, high), text, index, f"m{index}--value"))
+    _draw_rows(ax, rows, words(wanted))
 
 
 MOST_WRITTEN = 12

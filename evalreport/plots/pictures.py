@@ -43,8 +43,8 @@ LEAST_WIDE = 5.5
 class Figure:
     """A figure: ``draw`` holds one function for each of its axes, laid out in ``columns``.
 
-    ``width`` and ``height`` are in inches; a figure grows where its labels need more. ``outer``: its panels share
-    their axes, which are labelled at the left and at the bottom only; ``shared``: all have the limits of the widest.
+    ``width`` and ``height`` are in inches; a figure grows where its labels need more. ``shared``: its panels share
+    their axes, with the limits of the widest, which are labelled at the left and at the bottom only.
     """
 
     name: str
@@ -55,7 +55,6 @@ class Figure:
     width: float = 4.4
     height: float = 4.0
     columns: int = 1
-    outer: bool = False
     shared: bool = False
 
     def in_columns(self, *, height: float) -> Figure:
@@ -66,7 +65,6 @@ class Figure:
             width=4.6 if columns == 1 else 3.1 * columns,
             height=height * -(-len(self.draw) // columns),
             columns=columns,
-            outer=True,
             shared=True,
         )
 
@@ -92,9 +90,7 @@ def panels(figure: Figure) -> Canvas:
     for function, ax in zip(figure.draw, axes, strict=True):
         _drawn(function, ax)
     if figure.shared:
-        _share(axes)
-    if figure.outer:
-        _label_outer(axes, columns)
+        _share(axes, columns)
     arrange(canvas, axes, columns)
     return canvas
 
@@ -114,32 +110,23 @@ def _drawn(function: Draw, ax: Axes) -> None:
         ax.text(0.5, 0.5, say("chart.out_of_reach"), ha="center", va="center", transform=ax.transAxes)
 
 
-def _share(axes: Sequence[Axes]) -> None:
-    """Widen the limits of all panels to those of the widest, along an axis that means the same in all."""
-    if len({(ax.get_xlabel(), ax.get_xscale()) for ax in axes}) == 1:
-        ends = [ax.get_xlim() for ax in axes]
-        for ax in axes:
-            ax.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
-    if len({(ax.get_ylabel(), ax.get_yscale()) for ax in axes}) == 1:
-        ends = [ax.get_ylim() for ax in axes]
-        for ax in axes:
-            ax.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
-
-
-def _label_outer(axes: Sequence[Axes], columns: int) -> None:
-    """Leave out what the panel at the left or below says too: numbers only where all have the same limits."""
-    same_x = len({(ax.get_xscale(), *ax.get_xlim()) for ax in axes}) == 1
-    same_y = len({(ax.get_yscale(), *ax.get_ylim()) for ax in axes}) == 1
-    one_x, one_y = len({ax.get_xlabel() for ax in axes}) == 1, len({ax.get_ylabel() for ax in axes}) == 1
+def _share(axes: Sequence[Axes], columns: int) -> None:
+    """Give panels whose axes are alike the limits of the widest, and labels at the left and at the bottom only."""
+    same_x = len({(ax.get_xlabel(), ax.get_xscale()) for ax in axes}) == 1
+    same_y = len({(ax.get_ylabel(), ax.get_yscale()) for ax in axes}) == 1
+    left, right = zip(*(ax.get_xlim() for ax in axes), strict=True)
+    low, high = zip(*(ax.get_ylim() for ax in axes), strict=True)
     for place, ax in enumerate(axes):
-        if place % columns and one_y:
-            ax.set_ylabel("")
-            if same_y:
-                ax.tick_params(axis="y", labelleft=False)
-        if place + columns < len(axes) and one_x:
+        if same_x:
+            ax.set_xlim(min(left), max(right))
+        if same_y:
+            ax.set_ylim(min(low), max(high))
+        if same_x and place + columns < len(axes):
             ax.set_xlabel("")
-            if same_x:
-                ax.tick_params(axis="x", labelbottom=False)
+            ax.tick_params(axis="x", labelbottom=False)
+        if same_y and place % columns:
+            ax.set_ylabel("")
+            ax.tick_params(axis="y", labelleft=False)
 
 
 def arrange(figure: Canvas, axes: Sequence[Axes], columns: int) -> None:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalreport.plots.calibration import draw_advantage, odds_axis
-from evalreport.plots.curves import curve_of, draw_curve, label_lines, name_of, own_id, shown_models
-from evalreport.plots.style import DASHED, GREY, MUTED, NEW_AXES, PAPER, Ids, Names, chart, mark_of
-from evalreport.questions.thresholds.records import MurphyDifferenceRecord
+from evalreport.plots.curves import Pen, curve_of, draw_curve, label_lines, name_of, shown_models
+from evalreport.plots.style import DASHED, GREY, MUTED, NEW_AXES, PAPER, Ids, Names, chart
 from evalreport.schema.results import Results
 from evalreport.texts import say
 
@@ -20,12 +19,6 @@ LINES, LEAST_LINE = 8, 0.1
 """About so many lines of equal skill cross the plane; one that is shorter, as a share of its width, is left out."""
 MOST_TICKS = 4
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-
-
-def murphy_difference_of(results: Results, pair: tuple[str, str]) -> MurphyDifferenceRecord | None:
-    """Return the difference of two models' Murphy curves, whichever is the first; None where it is not there."""
-    records = (r for r in results.murphy_differences if {r.a, r.b} == set(pair))
-    return next(records, None)
 
 
 @chart
@@ -74,7 +67,7 @@ def murphy_difference(
     pair
         The two models; above 0 the first one is ahead.
     """
-    record = murphy_difference_of(results, pair)
+    record = next((r for r in results.murphy_differences if {r.a, r.b} == set(pair)), None)
     if record is None:
         return
     sign = 1.0 if record.b == pair[0] else -1.0
@@ -110,11 +103,9 @@ def miscalibration_discrimination(
     ax.set(xlim=(0.0, right), ylim=(float(gained.min()) - 0.25 * span, float(gained.max()) + 0.25 * span))
     _draw_equal_skills(ax)
     for model in models:
-        mark = mark_of(model.index)
-        look = (mark.colour, 7.0) if model.highlighted else (GREY, 4.0)
-        point = ax.plot(*([part] for part in parts[model.model]), marker=mark.marker, color=look[0],
-                        markersize=look[1], markeredgecolor=PAPER, linestyle="none", clip_on=False)[0]  # fmt: skip
-        point.set_gid(own_id(ax, model.index, "line"))
+        x, y = parts[model.model]
+        look = {"markersize": 7.0} if model.highlighted else {"color": GREY, "markersize": 4.0}
+        Pen(ax, model.index).points("line", [x], [y], markeredgecolor=PAPER, clip_on=False, **look)
     ax.grid(visible=False)
     ax.set_xlabel(say("calibration.plane_lost"))
     ax.set_ylabel(say("calibration.plane_gained"))

@@ -45,8 +45,10 @@ Names = Mapping[str, str] | None
 """Names to write, by the models' own; None: their own."""
 Ids = Collection[str] | None
 """Models, by their ids, that are drawn in colour; None: those that the chart chooses."""
+Look = Any
+"""A keyword of matplotlib, which types each by itself: how a part is drawn."""
 SOLID = (0.0, ())
-DASHED = (0.0, (3.0, 2.0))
+DASHED, DOTTED = (0.0, (3.0, 2.0)), (0.0, (1.0, 1.5))
 
 P = ParamSpec("P")
 PARAMETERS, EXAMPLES = "\n\nParameters\n----------\n", "\n\nExamples\n--------\n"

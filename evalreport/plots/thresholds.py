@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalreport.numbers import count, number, to_digits
 from evalreport.plots.curves import (
+    Pen,
     ShownModel,
     curve_of,
     draw_curve,
@@ -16,7 +17,6 @@ from evalreport.plots.curves import (
     limits_of,
     mark_fifths,
     name_of,
-    own_id,
     prevalence_of,
     shown_models,
     write_title,
@@ -63,15 +63,14 @@ def reliability(results: Results, ax: Axes = NEW_AXES, *, names: Names = None, h
     models = reliable(results, names, highlight)
     draw_diagonal(ax)
     for place, model in enumerate(models):
-        mark, curve = mark_of(model.index), curve_of(results, model.model, "reliability", None)
+        pen, curve = Pen(ax, model.index), curve_of(results, model.model, "reliability", None)
         assert curve is not None
         x = [at + 0.018 * (place - (len(models) - 1) / 2) for at in curve.x]
         limits = limits_of(curve)
         if limits is not None:
-            bars = ax.vlines(x, *limits, color=mark.colour, linewidth=1.2, alpha=0.75)
-            bars.set_gid(own_id(ax, model.index, "limits"))
-        line = ax.plot(x, curve.y, color=mark.colour, marker=mark.marker, markersize=5, linestyle="none")[0]
-        line.set_gid(own_id(ax, model.index, "line"))
+            colour = mark_of(model.index).colour
+            ax.vlines(x, *limits, color=colour, linewidth=1.2, alpha=0.75, gid=pen.id("limits"))
+        pen.points("line", x, curve.y, markersize=5)
         if not place:
             _draw_counts(ax, curve.x, curve.count or ())
     ax.axhline(0.0, color=MUTED, linewidth=0.6)
@@ -146,7 +145,7 @@ SKEWED = 0.05
 @chart
 def error_rates(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | None = None) -> None:
     """Draw one model's false acceptance and false rejection rates against the threshold, equal errors marked."""
-    index = place_of_model(results, model)
+    pen = Pen(ax, place_of_model(results, model))
     own = (p for p in results.operating_points if p.model == model)
     point = next((p for p in own if p.criterion == EQUAL_ERRORS), None)
     rates = [curve_of(results, model, kind, None) for kind in ("far", "frr")]
@@ -159,13 +158,9 @@ def error_rates(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str 
         if curve is None:
             continue
         xs = _positive(curve.x) if logarithmic else curve.x
-        line = ax.plot(
-            xs, curve.y, color=mark_of(index).colour, linewidth=1.4, linestyle=dash, label=label,
-            drawstyle="steps-pre",
-        )[0]  # fmt: skip
-        line.set_gid(own_id(ax, index, part))
+        pen.line(part, xs, curve.y, linewidth=1.4, linestyle=dash, label=label, drawstyle="steps-pre")
     if point is not None and point.value is not None and at is not None:
-        _draw_equal_errors(ax, max(at, 1e-300) if logarithmic else at, point.value, index)
+        _draw_equal_errors(pen, max(at, 1e-300) if logarithmic else at, point.value)
     ax.set(ylim=(-0.02, 1.02), xlabel=say("chart.threshold"), ylabel=say("chart.error_rate"))
     mark_fifths(ax.yaxis)
     if logarithmic and rates[0] is not None:
@@ -202,17 +197,13 @@ def _power(power: int) -> str:
     return "10" + str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def _draw_equal_errors(axes: Axes, at: float, value: float, index: int) -> None:
-    mark = mark_of(index)
-    point = axes.plot([at], [value], marker=mark.marker, color=mark.colour, markersize=6.5, linestyle="none",
-                      markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5)[0]  # fmt: skip
-    point.set_gid(own_id(axes, index, "eer"))
-    text = axes.annotate(
+def _draw_equal_errors(pen: Pen, at: float, value: float) -> None:
+    pen.points("eer", [at], [value], markersize=6.5, markeredgecolor=PAPER, markeredgewidth=0.8, zorder=5)
+    pen.axes.annotate(
         f"EER {number(value)}", (at, value), xytext=(9, 0), textcoords="offset points", fontsize=8, color=INK,
         va="center",  # to the right the two curves part
-        parse_math=False, bbox=BEHIND,
+        parse_math=False, bbox=BEHIND, gid=pen.id("eer-text"),
     )  # fmt: skip
-    text.set_gid(own_id(axes, index, "eer-text"))
 
 
 @chart
@@ -275,11 +266,11 @@ def score_histogram(results: Results, model: str, ax: Axes = NEW_AXES, *, name: 
         side = 1 if record.positive else -1
         shares = [side * number / record.n if record.n else 0.0 for number in record.counts]
         highest = max(highest, *map(abs, shares))
-        area = ax.stairs(
+        ax.stairs(
             shares, record.edges, fill=True, facecolor=mark.colour if record.positive else MUTED, edgecolor=PAPER,
             alpha=0.75 if record.positive else 0.5, linewidth=0.6, hatch=None if record.positive else "////",
+            gid=Pen(ax, index).id("positives" if record.positive else "negatives"),
         )  # fmt: skip
-        area.set_gid(own_id(ax, index, "positives" if record.positive else "negatives"))
         ax.text(
             0.99, 0.96 if record.positive else 0.04, f"{name_of(None, record.true)} (n = {count(record.n)})",
             ha="right", va="top" if record.positive else "bottom", fontsize=8, color=INK, parse_math=False,
@@ -342,7 +333,7 @@ def residuals(results: Results, model: str, ax: Axes = NEW_AXES, *, name: str | 
         if limits:
             parts.append(ax.vlines(*zip(*limits, strict=True), color=INK, linewidth=1.1, zorder=4))
         for part, number in zip(parts, ("mean", "limits"), strict=False):
-            part.set_gid(own_id(ax, index, number))
+            part.set_gid(Pen(ax, index).id(number))
     ax.set(xlabel=say("chart.predicted"), ylabel=say("chart.residual"))
     write_title(ax, name, model)
 
@@ -358,9 +349,4 @@ def _points(
     index = place_of_model(results, model)
     order = sorted(range(len(errors)), key=lambda i: abs(errors[i]))
     x, y = [x[i] for i in order], [y[i] for i in order]
-    mark = mark_of(index)
-    points = axes.plot(
-        x, y, marker=mark.marker, color=mark.colour, linestyle="none", markersize=2.6, markeredgewidth=0,
-        alpha=0.55,
-    )[0]  # fmt: skip
-    points.set_gid(own_id(axes, index, "points"))
+    Pen(axes, index).points("points", x, y, markersize=2.6, markeredgewidth=0, alpha=0.55)

@@ -203,8 +203,9 @@ def test_differences_of_a_loss_are_better_minus_worse() -> None:
     """The model that ranks first has the smaller error, and its difference is drawn right of 0."""
     (row,) = difference_rows(regression())
     (verdict,) = regression().verdicts
-    assert row.difference > 0
-    assert {row.low, row.high} == {abs(end) for end in (verdict.low, verdict.high) if end is not None}
+    difference, *limits = row.value
+    assert difference > 0
+    assert {*limits} == {abs(end) for end in (verdict.low, verdict.high) if end is not None}
 
 
 def test_charts_are_called_alike() -> None:

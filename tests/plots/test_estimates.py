@@ -10,7 +10,6 @@ def test_the_plots_draw_on_axes_of_their_own() -> None:
     from matplotlib import pyplot as plt
 
     from evalreport.plots.estimates import (
-        EstimatorRow,
         LearningCurve,
         bias_variance,
         bias_variance_course,
@@ -22,7 +21,7 @@ def test_the_plots_draw_on_axes_of_their_own() -> None:
     found = evaluated(replicated(), task="regression")
     model = found.models[0]
     drawn = [
-        error_estimates([EstimatorRow(".632", {0: (0.2, 0.1, 0.3), 1: (0.3, None, None)})]),
+        error_estimates(found),
         bias_variance(found),
         bias_variance_course(found, model),
         replicates(found, model),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from evalreport import numbers
-from evalreport.plots.estimates import LEAST_POINTS, estimator_rows, learning_metric, learning_rows, points_of
+from evalreport.plots.estimates import LEAST_POINTS, learning_metric, learning_rows, points_of
 from evalreport.plots.estimates import error_estimates as plot_estimates
 from evalreport.plots.estimates import learning_curves as plot_learning
 from evalreport.plots.pictures import Figure
@@ -172,19 +172,20 @@ def _figure(view: View, metric: str, valued: Sequence[ErrorEstimateRecord]) -> F
     own = {(r.model, r.estimator): r for r in valued if r.metric == metric}
     labels = {name: _label(name, own) for name in _shown(valued, metric)}
     last, label = list(labels.items())[-1]
-    words = in_sentence(metric_words(view, metric))
+    axis_label = metric_words(view, metric)
+    words = in_sentence(axis_label)
+    draw = partial(plot_estimates, metric=metric, labels=labels, axis_label=axis_label, legend=False)
     best = "; ".join(
         f"{m.name} {numbers.number(own[m.id, last].value, 3)}" for m in view.models if (m.id, last) in own
     )
-    rows = estimator_rows(view.results, metric, labels)
     return Figure(
         name="estimates",
         title=say("estimates.title", metric=words),
-        description=say("estimates.description", n=len(rows), metric=words, estimator=label, values=best),
+        description=say("estimates.description", n=len(labels), metric=words, estimator=label, values=best),
         caption=say("estimates.caption", metric=words, level=numbers.percent(view.confidence)),
-        draw=(partial(plot_estimates, rows, axis_label=metric_words(view, metric)),),
+        draw=(partial(draw, view.results),),
         width=6.6,
-        height=0.75 + len(rows) * max(0.3, 0.1 + 0.085 * len(view.models)),
+        height=0.75 + len(labels) * max(0.3, 0.1 + 0.085 * len(view.models)),
     )
 
 
@@ -381,8 +382,6 @@ def _learning_figure(view: View, points: Sequence[LearningPointRecord]) -> Figur
         draw=(partial(draw, curves),),
         width=6.0,
         height=3.6,
-        outer=True,
-        shared=True,
     )
     if axis == "train_size" or len(curves) == 1:
         return figure

@@ -10,6 +10,7 @@ from string import ascii_letters
 
 from evalreport import numbers
 from evalreport.headline.facts import is_cut, oriented
+from evalreport.plots.curves import contenders
 from evalreport.questions.ranks.records import RankSetRecord
 from evalreport.report.naming import (
     display_of,
@@ -22,7 +23,6 @@ from evalreport.report.naming import (
 )
 from evalreport.report.table import Cell, Scale, Stroke, difference_scale, stroke, value_cell
 from evalreport.report.view import Model, View, limits_at_zero
-from evalreport.schema.lookups import shown_behind
 from evalreport.schema.metrics import COMPANIONS, Quantity
 from evalreport.texts import coded, in_words, named, say, shortened
 from evalreport.texts.labels import in_sentence
@@ -164,7 +164,9 @@ def describe(view: View) -> Leaderboard | None:
     at_zero = _at_zero(view, shown, reference, None)  # a terminal and summary.md show the first panel alone
     drawn_at_zero = _at_zero(view, shown, reference, second)
     letters = _lettered([_letters(view, model) for model in shown])
-    rows = tuple(_row(view, shown, i, others, brackets, reference, letters[i]) for i in range(len(shown)))
+    rows = tuple(
+        _row(view, shown, i, others, brackets, reference, panels, letters[i]) for i in range(len(shown))
+    )
     return Leaderboard(
         title=_title(view, second),
         heading=_heading(view, view.primary),
@@ -208,11 +210,7 @@ def leading(view: View) -> tuple[Model, ...]:
 
     All of them where every model is inverted.
     """
-    first, *others = view.models
-    if not view.is_ranked:
-        return view.models
-    behind = shown_behind(view.results)
-    return first, *(m for m in others if view.verdict_word(first, m) != "better" and m.id not in behind)
+    return tuple(map(view.model, contenders(view.results))) if view.is_ranked else view.models
 
 
 def conflict(view: View) -> Conflict | None:
@@ -306,13 +304,17 @@ def _row(
     others: Sequence[Quantity],
     brackets: Sequence[Sequence[str]],
     reference: Model | None,
+    panels: Sequence[Panel],
     shown_letters: str,
 ) -> Place:
     model, place = shown[i], view.place(shown[i].id)
     ranks = next((record for record in view.results.rank_sets if record.model == model.id), None)
     letters = [_letters(view, m) for m in shown[max(i - 1, 0) : i + 1]]
-    difference, p = _difference(view, model, reference)
-    word = ""
+    word = difference = p = ""
+    if model is reference:
+        difference = say("leaderboard.reference")
+    elif reference is not None:
+        difference, p = panels[0].gaps[i].cell.about, _p(view, model, reference)
     if view.results.baseline is not None and reference is not None:
         found = named("chip", view.verdict_word(model, reference))
         word = say("leaderboard.baseline") if model is reference else found
@@ -340,18 +342,12 @@ def _row(
     )  # fmt: skip
 
 
-def _difference(view: View, model: Model, reference: Model | None) -> tuple[str, str]:
-    """Write by how much a model is better than the reference, with its limits, and the p-value."""
-    if reference is None or model is reference:
-        return "" if reference is None else say("leaderboard.reference"), ""
-    first, second = (model, reference) if view.greater_is_better else (reference, model)
-    record = view.comparison(view.primary, first.id, second.id)
+def _p(view: View, model: Model, reference: Model) -> str:
+    """Write the p-value of a model's difference from the reference."""
+    record = view.comparison(view.primary, model.id, reference.id)
     if record is None:
-        return "", ""
-    digits = view.digits_of_difference(view.primary)
-    size = numbers.number(record.difference, digits, signed=True)
-    p = record.p_value if record.p_adjusted is None else record.p_adjusted
-    return f"{size} {view.interval(record, digits)}".strip(), numbers.p_value(p)
+        return ""
+    return numbers.p_value(record.p_value if record.p_adjusted is None else record.p_adjusted)
 
 
 def rank_words(record: RankSetRecord, models: int) -> str:
