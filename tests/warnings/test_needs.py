@@ -6,7 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from evalreport.extensions import files_of_rooms
 from evalreport.warnings.needs import NEEDS, is_about_a_model, met
+
+ROOMS = list(files_of_rooms("warnings"))
+"""Read first, so that their conditions are there in whatever order tests are collected."""
 
 
 @pytest.mark.parametrize("name", sorted(NEEDS))
