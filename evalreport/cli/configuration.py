@@ -38,6 +38,7 @@ from evalreport.registry import unknown_name
 from evalreport.texts import say as text_of
 
 F = TypeVar("F", bound=Callable[..., object])
+Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 class Documented(click.Option):
@@ -182,7 +183,8 @@ def _option(key: Key) -> Callable[[F], F]:
         return option(key.flag, key.field, is_eager=True, callback=_log_format)
     # click shows the choices in place of a metavar.
     metavar, repeatable = None if key.kind == "choice" else key.metavar, key.kind in ("list", "formats")
-    return option(*names, metavar=metavar, multiple=repeatable)
+    complete = COMPLETIONS.get(key.name)
+    return option(*names, metavar=metavar, multiple=repeatable, shell_complete=complete)
 
 
 def _log_format(
@@ -342,3 +344,65 @@ def _path_of(key: Key, value: str, *, path: Path, confined: bool) -> Path | str:
         return STANDARD_OUTPUT
     full = path.parent / value
     return str(full) if key.field in RECORDED_PATHS else full
+
+
+ALL = "all"
+
+
+def _metrics(_context: click.Context, _typed: str) -> list[str]:
+    from evalreport.metrics.quantities import spelled_metrics
+
+    return spelled_metrics()
+
+
+def _intervals(_context: click.Context, _typed: str) -> list[str]:
+    from evalreport.intervals import INTERVALS
+
+    return [*INTERVALS, ALL]
+
+
+def _tests(_context: click.Context, _typed: str) -> list[str]:
+    from evalreport.comparisons import TESTS
+
+    return [*TESTS, ALL]
+
+
+def _gates(context: click.Context, typed: str) -> list[str]:
+    """Return the beginnings of gates: the models, and after one of them its metrics."""
+    models = sorted(_models(context, typed), key=len, reverse=True)
+    model = next((name for name in models if typed.startswith(f"{name}.")), None)
+    if model is None:
+        return [*(f"{name}." for name in sorted(models)), "n"]
+    return [f"{model}.{metric}" for metric in _metrics(context, typed)]
+
+
+def _models(context: click.Context, _typed: str) -> list[str]:
+    """Return the models' names by their files; files with a column ``model`` are not opened."""
+    from evalreport.sources.reading import file_format, model_name
+
+    names: list[str] = []
+    try:
+        # click leaves MODELS among the unparsed words while an option still needs its value.
+        given = [*(context.params.get("models") or ()), *context.args]
+        for path in (Path(path) for path in given if not is_address(path)):
+            entries = sorted(path.iterdir()) if path.is_dir() else [path]
+            names += [model_name(entry) for entry in entries if entry.is_dir() or file_format(entry)]
+    except OSError:
+        pass  # completion prints no errors
+    return [name for name in names if name != "truth"]
+
+
+def _completed(names: Callable[[click.Context, str], list[str]]) -> Complete:
+    """Complete a typed text by the names that begin with it, ignoring case."""
+
+    def complete(context: click.Context, _option: click.Parameter, typed: str) -> list[str]:
+        return [name for name in names(context, typed) if name.lower().startswith(typed.lower())]
+
+    return complete
+
+
+COMPLETIONS: Mapping[str, Complete] = {
+    **{"metric": _completed(_metrics), "interval": _completed(_intervals), "test": _completed(_tests)},
+    **{"baseline": _completed(_models), "gate": _completed(_gates)},
+}
+"""By the name of an option."""

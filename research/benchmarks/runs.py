@@ -18,6 +18,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.schema.results import to_json
 from research.benchmarks.data import binary_models, labels, loop, probabilities, regressions, run, truth
 from research.benchmarks.timing import Row, Timed, best_of, by_stage, in_turn, scaled, timed
+from research.studies import tables
 
 SIZES = ((20_000, 3, 40.0, 10), (200_000, 3, 250.0, 2), (4_000, 12, 15.0, 10))
 """Examples, models, the least ratio that is aimed at, and how many replicates of the loop are timed."""
@@ -108,8 +109,13 @@ def _of_regressions(n: int, folder: Path) -> Row:
 
 def by_size(*, quick: bool) -> Iterator[Row]:
     """Yield the cost of the default run against n, by stage, and across each change of method."""
+    totals: dict[int, float] = {}
     for n in ON_THE_CURVE[:4] if quick else ON_THE_CURVE:
-        yield by_stage(f"default run, 3 models, n = {n:,}", cost(n))
+        stages = cost(n)
+        totals[n] = sum(stages.values())
+        yield by_stage(f"default run, 3 models, n = {n:,}", stages)
+    if not quick:
+        draw(totals)
     for below, above in zip(BEFORE_AND_AFTER[::2], BEFORE_AND_AFTER[1::2], strict=True):
         if not quick or above < 10_000:
             both = in_turn(*(partial(_of_size, n) for n in (below, above)))
@@ -142,6 +148,22 @@ def cost(n: int) -> Mapping[str, float]:
         name = "writing results.json" if stage == "done" else stage
         stages[name] = stages.get(name, 0.0) + ended - started
     return stages
+
+
+def draw(seconds: Mapping[int, float]) -> None:
+    """Draw the cost against n, both in powers of ten, beside a line that grows as n does."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    axes.loglog([*seconds], [*seconds.values()], "o-", label="default run, 3 models")
+    largest = max(seconds)
+    in_proportion = [seconds[largest] * n / largest for n in seconds]
+    axes.loglog([*seconds], in_proportion, ":", color="grey", label="in proportion to n")
+    axes.set(xlabel="examples", ylabel="CPU seconds")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(tables.DOCS / "benchmarks.svg", metadata={"Date": None})
 
 
 def _clock(n: int, jobs: int) -> Timed:

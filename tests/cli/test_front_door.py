@@ -1,12 +1,16 @@
-"""What a newcomer meets first: help in groups, what to type, suggestions, the next command."""
+"""What a newcomer meets first: help in groups, what to type, completion, suggestions, the next command."""
 
 from __future__ import annotations
 
 import re
 import shlex
 
+import click
 import pytest
 
+from evalreport.cli import program
+from evalreport.cli.configuration import COMPLETIONS
+from evalreport.cli.run import run_command
 from evalreport.options import KEYS
 from evalreport.registry import unknown_name
 
@@ -43,6 +47,33 @@ def test_without_models_a_command_says_what_to_type(run, command):
     assert found.err.startswith("evalreport: no MODELS are named")
     assert f"evalreport {command} --help" in found.err
     assert "id, y_true and y_pred" in found.err
+
+
+@pytest.mark.parametrize(
+    "option, begun, expected",
+    [
+        ("metric", "ROC_a", "roc_auc"),
+        ("metric", "f1_m", "f1_macro"),
+        ("interval", "wils", "wilson"),
+        ("test", "mcnemar_m", "mcnemar_midp"),
+        ("baseline", "log", "logreg"),
+        ("gate", "for", "forest."),
+        ("gate", "forest.acc", "forest.accuracy"),
+    ],
+)
+def test_a_shell_completes_names(models, option, begun, expected):
+    """As click asks, with MODELS read already or left among the words that it could not parse yet."""
+    flag = next(key.flag for key in KEYS if key.name == option)
+    with program.make_context("evalreport", [], resilient_parsing=True) as parent:
+        for words in ([str(models), flag], [flag]):
+            context = run_command.make_context("run", list(words), parent=parent, resilient_parsing=True)
+            parameter = next(p for p in run_command.params if flag in p.opts)
+            found = [item.value for item in parameter.shell_complete(context, begun)]
+            named = words[0] == str(models) or option not in ("baseline", "gate")
+            assert (expected in found) is named
+            assert all(value.lower().startswith(begun.lower()) for value in found)
+    assert isinstance(parameter, click.Option)
+    assert option in COMPLETIONS
 
 
 @pytest.mark.parametrize(
