@@ -40,7 +40,7 @@ from evalreport.predictions.table import Predictions
 from evalreport.questions.costs.records import CostRecord
 from evalreport.schema.decisions import HeadlineRecord
 from evalreport.schema.inputs import JsonObject
-from evalreport.schema.lookups import unordered, verdict_between, with_limits
+from evalreport.schema.lookups import verdict_between, with_limits
 from evalreport.schema.metrics import MetricRecord
 from evalreport.schema.recorded import Recorded, results_of
 from evalreport.schema.results import Results, to_dict
@@ -394,7 +394,7 @@ def _verdicts(before: Results, after: Results) -> tuple[VerdictChange, ...]:
     """Return the pairs whose verdict is another one, each in the order in which the old run names it."""
     if before.primary_metric != after.primary_metric:
         return ()  # verdicts about two metrics are no change of one
-    pairs = {unordered(*row.about): row.about for row in (*after.verdicts, *before.verdicts)}
+    pairs = {tuple(sorted(row.about)): row.about for row in (*after.verdicts, *before.verdicts)}
     changed = []
     for a, b in sorted(pairs.values()):
         found = (verdict_between(side.verdicts, a, b) for side in (before, after))
