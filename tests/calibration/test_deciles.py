@@ -78,7 +78,7 @@ def test_the_record_and_the_heading_follow_both_tests() -> None:
     assert record.p_value == pytest.approx(min(1, 5 * record.p_deciles, 1.25 * record.p_score))
     heading = describe(view_of(results))
     assert heading is not None
-    assert heading.heading.startswith("Calibration: the shape of m")
+    assert heading.heading.startswith("Calibration: m’s curve is off in shape")
     random = np.random.default_rng(2)
     p = random.uniform(0.02, 0.2, 300)
     y = (random.random(300) < p).astype(int)

@@ -31,7 +31,7 @@ def test_the_readme_says_what_a_run_finds() -> None:
     without = dataclasses.replace(results, gates=(), headline=None)
     assert f"*{describe(view_of(without)).headline}*" in " ".join(told.split())
     assert said.about.startswith(
-        "564 questions, 3 attempts each, in 60 clusters of “passage” (as good as 47.7 of equal size) · "
+        "564 questions, 3 attempts each, in 60 clusters of “passage” (worth 47.7 of equal size) · "
     )
     assert said.about.endswith("the same questions for every model")
     assert "about 280 clusters of the present mean size" in said.settle
