@@ -300,10 +300,7 @@ def test_short_names(names: list[str], short: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "sizes, said",
-    [
-        ((4,) * 30, "in 30 clusters of “patient”"),
-        ((2,) * 40 + (40,), "in 41 clusters of “patient” (as good as "),
-    ],
+    [((4,) * 30, "in 30 clusters of “patient”"), ((2,) * 40 + (40,), "in 41 clusters of “patient” (worth ")],
 )
 def test_clusters_stand_beside_the_examples_and_in_what_would_settle(
     sizes: tuple[int, ...], said: str
